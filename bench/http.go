@@ -9,18 +9,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// latency is what the model of these workloads needs for an answer.
+// latency is the time that the fake model takes for an answer.
 const latency = 200 * time.Millisecond
 
-// load is a workload that asks a model over HTTP, a call for each row.
+// load is a workload that calls a model over HTTP, once per row.
 type load struct {
 	name      string
 	calls     int
-	reply     string // what the model answers; "" is the prompt
-	assertion string // of a row, with the place of its number
-	suite     string // with the place of the address of the model
-	// promptfoo is how long promptfoo took for it at a concurrency, seconds, at its
-	// best.
+	reply     string // the model's answer; "" means the prompt
+	assertion string // assertion of a row, with a placeholder for its number
+	suite     string // with a placeholder for the model's address
+	// promptfoo is promptfoo's best time, in seconds, by concurrency.
 	promptfoo map[int]float64
 }
 
@@ -32,8 +31,7 @@ var loads = []load{
 		suite: "prompts:\n  - 'Something about {{topic}}'\nproviders: [echo]\ndefaultTest:\n  options:\n    provider:\n      id: openai:chat:fake-model\n      config:\n        apiBaseUrl: %s/v1\n        apiKey: not-a-key\n"},
 }
 
-// measure measures a load at several concurrencies, beside the time that the model alone
-// needs.
+// measure measures a load at several concurrencies, compared with the time of the model alone.
 func (l load) measure(t tool, dir string, runs int) error {
 	server := fakemodel.New(fakemodel.Options{Latency: latency, Forget: true, Reply: func(r fakemodel.Request) fakemodel.Reply {
 		if l.reply != "" {

@@ -1,7 +1,6 @@
-// Command bench measures proviso as a whole process on the workloads that
-// promptfoo was measured on, side by side with the promptfoo on the PATH if there
-// is one, else beside the recorded figures. Start at [main]; workloads.go makes
-// the suites, measure.go runs them.
+// Command bench measures proviso as a whole process on the workloads that promptfoo was
+// measured on, side by side with the promptfoo on the PATH if there is one, else beside the
+// recorded figures. Start at [main]; workloads.go makes the suites, measure.go runs them.
 //
 //	go run ./bench [-n RUNS] [WORKLOAD...]
 package main
@@ -75,7 +74,7 @@ func bench(runs int, names []string) error {
 	return nil
 }
 
-// memory is a file system in memory, so that the disk stays out of the figures.
+// memory returns an in-memory file system, so that the disk does not affect the figures.
 func memory() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"

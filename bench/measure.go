@@ -11,33 +11,34 @@ import (
 	"time"
 )
 
-// figure is what one run of a process took.
+// figure is the measurement of one process.
 type figure struct {
 	cpu, wall time.Duration
-	rss       float64 // MiB, at its peak
+	rss       float64 // peak MiB
 	out       []byte
 }
 
-// recorded are promptfoo 0.121.20's medians: CPU seconds and peak MiB on a
-// machine of two cores, Node 20.
+// recorded are the medians of promptfoo 0.121.20: CPU seconds and peak MiB on a machine with
+// two cores and Node 20.
 var recorded = map[string][2]float64{
 	"det5-1": {2.30, 197}, "det5-100": {3.32, 215}, "det5-1000": {9.44, 359}, "det5-5000": {32.5, 1030}, "det5-20000": {163, 2831},
 	"noassert-1000": {5.96, 268}, "csv5-1000": {7.93, 306}, "metrics-1000": {7.79, 401}, "meteor-1000": {8.72, 388},
 	"js-1000": {7.71, 269}, "sql-1000": {9.76, 356}, "python-50": {7.77, 190},
 }
 
-// limits are what hard-coded programs need for the same work, CPU seconds.
+// limits are the CPU seconds that hard-coded programs need for the same work.
 var limits = map[string]float64{
 	"det5-1000": 0.0158, "det5-5000": 0.0604, "det5-20000": 0.2687, "csv5-1000": 0.0119, "metrics-1000": 0.032,
 }
 
-// targets are CPU seconds to stay below: of the start of an interpreter, beyond the first row.
+// targets are upper limits in CPU seconds. Workloads that start an interpreter have one without
+// the first row.
 var targets = map[string]float64{
 	"det5-1000": 0.08, "det5-5000": 0.25, "det5-20000": 0.8, "csv5-1000": 0.06, "metrics-1000": 0.12, "js-1000": 0.3, "sql-1000": 2.0,
 	"compare-20000 txt": 1.5, "compare-20000 json": 1.5, "python-50 beyond the first": 0.15, "javascript-50 beyond the first": 0.15,
 }
 
-// measure runs a workload with every tool, in turns, and prints a row.
+// measure runs a workload alternately with every tool, and prints a row.
 func (w *workload) measure(tools []tool, dir string, runs int) error {
 	config, err := w.write(dir)
 	if err != nil {
@@ -47,7 +48,7 @@ func (w *workload) measure(tools []tool, dir string, runs int) error {
 	for t, tool := range tools {
 		n := runs
 		if t > 0 {
-			n = min(runs, 2) // promptfoo takes minutes on the large ones
+			n = min(runs, 2) // promptfoo takes minutes on the large workloads
 		}
 		if all[t], err = repeat(n, func() (figure, error) { return tool.eval(config) }); err != nil {
 			return fmt.Errorf("%s on %s: %w", tool.name, w.name, err)
@@ -83,7 +84,7 @@ func (w *workload) measure(tools []tool, dir string, runs int) error {
 	return nil
 }
 
-// print prints a row: the median of all, and a note.
+// print prints a row: the median of all figures, and a note.
 func (f figure) print(name string, all []figure, note string) {
 	target := ""
 	if want, ok := targets[name]; ok {
@@ -99,7 +100,7 @@ func verdict(ok bool) string {
 	return "MISS"
 }
 
-// repeat measures something so often, at least once. The first run warms up and does not count.
+// repeat repeats a measurement, at least once. The first run is a warm-up and does not count.
 func repeat(runs int, once func() (figure, error)) ([]figure, error) {
 	var all []figure
 	for range max(runs, 1) + 1 {
@@ -112,7 +113,7 @@ func repeat(runs int, once func() (figure, error)) ([]figure, error) {
 	return all[1:], nil
 }
 
-// eval runs the tool on a suite; a run that prints failures is no measurement.
+// eval runs the tool on a suite; a run that prints failures is not a measurement.
 func (t tool) eval(config string, more ...string) (figure, error) {
 	result := filepath.Join(filepath.Dir(config), "result.json")
 	defer os.Remove(result)
@@ -131,8 +132,8 @@ func (t tool) run(args ...string) (figure, error) {
 	return figure{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: peak(cmd.ProcessState), out: out}, nil
 }
 
-// comparing measures `proviso compare` on two runs of 20,000 rows with five assertions
-// each, in the format for people and in the largest one.
+// comparing measures `proviso compare` on two runs of 20,000 rows with five assertions each, in
+// the text format and in the largest one.
 func comparing(t tool, dir string, runs int) error {
 	w := workload{name: "compare-20000", tests: "tests.jsonl", rows: newWriter().det5, n: 20000}
 	config, err := w.write(dir)

@@ -2,15 +2,14 @@ package main
 
 import "math/bits"
 
-// mt19937 is the Mersenne Twister (Matsumoto and Nishimura 1998) as Python's
-// random module seeds and reads it, so that the workloads are those of the
-// figures they are compared with.
+// mt19937 is the Mersenne Twister (Matsumoto and Nishimura 1998), seeded and read as in
+// Python's random module, so that the workloads are those of the recorded figures.
 type mt19937 struct {
 	state [624]uint32
 	next  int
 }
 
-// newRandom seeds as random.Random(seed) does for a small integer: init_by_array of one word.
+// newRandom seeds like random.Random(seed) for a small integer: init_by_array of one word.
 func newRandom(seed uint32) *mt19937 {
 	r := &mt19937{next: 624}
 	s := &r.state

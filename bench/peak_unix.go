@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// peak is the largest resident set of a process that ended, in MiB.
+// peak returns the peak resident set of a finished process, in MiB.
 func peak(s *os.ProcessState) float64 {
 	usage, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

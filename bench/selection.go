@@ -10,16 +10,15 @@ import (
 	"slices"
 )
 
-// selection is a problem of choosing assertions, and what proviso should reach on it.
+// selection is a problem of selecting assertions, with targets for proviso.
 type selection struct {
 	candidates, examples int
 	method               string
-	proof                float64 // CPU seconds to a proof; 0 ends the search at its first answer
-	gap                  float64 // to the best answer that may exist, as a share; 0 asks for none
+	proof                float64 // CPU seconds until a proof; 0 ends the search at its first answer
+	gap                  float64 // gap to the best possible answer, as a share; 0 means not checked
 }
 
-// selections begin with the small ones: a process starts with the peak memory of the one
-// that starts it.
+// selections start with the small ones: a process starts with the peak memory of its parent.
 var selections = []selection{
 	{candidates: 200, examples: 500, method: "sub", proof: 1},
 	{candidates: 200, examples: 500, method: "cov", proof: 5},
@@ -29,11 +28,11 @@ var selections = []selection{
 }
 
 const (
-	selectionMemory = 256 // MiB that a selection may take
-	firstAnswer     = 1   // CPU seconds that the search may take to its first answer
+	selectionMemory = 256 // MiB limit of a selection
+	firstAnswer     = 1   // CPU seconds limit of the search for its first answer
 )
 
-// selecting measures spade select on problems that are made up, always the same.
+// selecting measures spade select on generated problems, which are always the same.
 func selecting(t tool, dir string, runs int) error {
 	for _, s := range selections {
 		if err := s.measure(t, dir, runs); err != nil {
@@ -67,8 +66,8 @@ func (s selection) measure(t tool, dir string, runs int) error {
 		return err
 	}
 	m := median(all)
-	// The share of the search in the process, as the clock saw it: the clock alone would
-	// measure what else the machine does.
+	// The search's share of the process, by wall-clock time. Wall-clock time alone would
+	// measure other load, too.
 	search := all[0].cpu.Seconds() * answer.Millis / 1000 / all[0].wall.Seconds()
 	want := fmt.Sprintf("first answer after %.2f s: %s", search, verdict(search < firstAnswer))
 	if s.proof > 0 {
@@ -82,20 +81,19 @@ func (s selection) measure(t tool, dir string, runs int) error {
 	return nil
 }
 
-// problem is what assertions are selected from.
+// problem is the input of a selection.
 type problem struct {
 	good    []bool   // by example
 	fails   [][]bool // by candidate and example
 	implies [][2]int
 }
 
-// newProblem makes groups of candidates that look for one failure each, in versions that are
-// stricter and weaker or rewritten; beside them some that fail everything, nothing, or by
-// chance.
+// newProblem makes groups of candidates that look for one failure each, in stricter, weaker and
+// rewritten versions, and some candidates that fail everything, nothing, or outputs at random.
 func newProblem(candidates, examples int) *problem {
 	r := rand.New(rand.NewPCG(uint64(candidates), uint64(examples)))
 	p := &problem{good: make([]bool, examples)}
-	failures := make([]int, examples) // of the bad ones: for which reason
+	failures := make([]int, examples) // for bad examples: the kind of failure
 	for i := range p.good {
 		p.good[i] = r.Float64() >= 0.45
 		failures[i] = r.IntN(2 + candidates/8)
@@ -135,7 +133,7 @@ func newProblem(candidates, examples int) *problem {
 	return p
 }
 
-// number is 1 for true.
+// number returns 1 for true and 0 for false.
 func number(is bool) float64 {
 	if is {
 		return 1
@@ -143,7 +141,8 @@ func number(is bool) float64 {
 	return 0
 }
 
-// writeMatrix writes what every candidate says of every example, as spade select reads it.
+// writeMatrix writes the result of every candidate on every example in the format of spade
+// select.
 func (p *problem) writeMatrix(b *bufio.Writer) {
 	b.WriteString("id,label")
 	for j := range p.fails {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestProblems holds what spade select reads against the problem that it was made from.
+// TestProblems checks that spade select reads the problem that was generated.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	p := newProblem(40, 100)

@@ -20,18 +20,18 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// As many evaluations as it takes to see memory grow if it does.
+// Enough evaluations to show whether memory grows.
 const (
 	serveTotal  = 100_000
-	serveJudge  = 50 * time.Millisecond // that the judge needs
-	serveAtOnce = 50                    // requests
+	serveJudge  = 50 * time.Millisecond // latency of the judge
+	serveAtOnce = 50                    // concurrent requests
 )
 
-// verdictText is what the judge answers, whatever it is asked.
+// verdictText is the judge's answer to every question.
 const verdictText = `{"results":[{"id":"greets","criteria":[{"n":1,"reasoning":"It says hello.","evidence":["Hello"],"met":true}]},` +
 	`{"id":"short","criteria":[{"n":1,"reasoning":"It is one sentence.","evidence":[],"met":true},{"n":2,"reasoning":"It has no list.","evidence":[],"met":true}]}]}`
 
-// serving measures POST /v1/evaluate of a server with a fake judge: its memory, and the
+// serving measures POST /v1/evaluate on a server with a fake judge: its memory, and the
 // processor time of an evaluation.
 func serving(t tool, dir string) error {
 	model := fakemodel.New(fakemodel.Options{Latency: serveJudge, Forget: true, Reply: func(fakemodel.Request) fakemodel.Reply {
@@ -109,7 +109,7 @@ func (s *served) evaluate() {
 	}
 }
 
-// memory evaluates without a pause and looks at what the process takes.
+// memory evaluates without a pause and prints the memory of the process.
 func (s *served) memory() {
 	var points []float64
 	for step := 1; step <= 5; step++ {
@@ -128,8 +128,7 @@ func (s *served) memory() {
 		"serve-100000", serveTotal/5, points, 100*(points[4]/points[0]-1), s.failed.Load())
 }
 
-// resident returns the memory of a process in MiB, 0 where the system does not
-// tell.
+// resident returns the memory of a process in MiB, or 0 if it is unknown.
 func resident(pid int) float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

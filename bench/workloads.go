@@ -19,17 +19,17 @@ const words = `the of and to in a is that for it as was with be by on not he his
 	used himself few house use during without again place around however home small found thought went
 	say part once general high upon school every`
 
-// workload is a suite that is written for one measurement.
+// workload is a suite for one measurement.
 type workload struct {
 	name  string
 	tests string // file name of the cases
 	rows  func(i int) string
 	n     int
 	needs string // a program without which it is skipped
-	start bool   // what the first row takes is the start of an interpreter, and is told apart
+	start bool   // the first row includes the start of an interpreter, which is reported separately
 }
 
-// writer makes texts of words.
+// writer makes texts of random words.
 type writer struct{ words []string }
 
 func newWriter() *writer { return &writer{strings.Fields(words)} }
@@ -55,8 +55,8 @@ func (w *writer) mutate(r *mt19937, s string, share float64) string {
 
 const schema = `{"type": "object", "required": ["id", "name", "tags", "summary"], "properties": {"id": {"type": "integer", "minimum": 0}, "name": {"type": "string", "minLength": 3}, "tags": {"type": "array", "items": {"type": "string"}, "minItems": 1}, "summary": {"type": "string"}}}`
 
-// doc is one recorded output of about 200 bytes, and a text two characters away
-// from it.
+// doc returns a recorded output of about 200 bytes, and a text that differs from it in two
+// characters.
 func (w *writer) doc(i int) (name, output, near string) {
 	r := newRandom(uint32(1000 + i))
 	name = fmt.Sprintf("item-%05d", i)
@@ -71,7 +71,7 @@ func (w *writer) doc(i int) (name, output, near string) {
 	return name, object(summary), object(summary[:len(summary)-2] + "zz")
 }
 
-// quoted is s as a JSON text; the workloads hold no control characters.
+// quoted returns s as a JSON string; the workloads contain no control characters.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
@@ -87,7 +87,7 @@ func (w *writer) bare(i int) string {
 	return fmt.Sprintf(`{"vars": {"output": %s}}`, quoted(output))
 }
 
-// one is a case with one assertion on a recorded output.
+// one returns a case with one assertion on a recorded output.
 func (w *writer) one(assert string) func(i int) string {
 	return func(i int) string {
 		_, output, _ := w.doc(i)
@@ -121,7 +121,7 @@ func sql(i int) string {
 	return fmt.Sprintf(`{"vars": {"output": %s}, "assert": [{"type": "is-sql"}]}`, quoted(s))
 }
 
-// csvCell quotes a cell that needs it, as RFC 4180 has it.
+// csvCell quotes a cell if needed, see RFC 4180.
 func csvCell(s string) string {
 	if !strings.ContainsAny(s, "\",\r\n") {
 		return s
@@ -138,7 +138,7 @@ func (w *writer) csv5(i int) string {
 	return strings.Join(cells, ",") + "\r"
 }
 
-// workloads are those of the recorded figures.
+// workloads returns the workloads of the recorded figures.
 func workloads() []workload {
 	w := newWriter()
 	list := []workload{}
@@ -190,8 +190,8 @@ func (w *workload) writeRows(b *bufio.Writer) {
 	}
 }
 
-// writeFile writes a file in pieces: a process starts with the peak memory of the one that
-// starts it, so this one has to stay small.
+// writeFile writes a file in pieces: a process starts with the peak memory of its parent, so
+// this one must stay small.
 func writeFile(file string, write func(*bufio.Writer)) error {
 	f, err := os.Create(file)
 	if err != nil {

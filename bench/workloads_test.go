@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWorkloadsAreThoseOfTheFigures holds the generated files against the files
-// that the recorded figures were measured on.
+// TestWorkloadsAreThoseOfTheFigures compares the generated files with the files on which the
+// recorded figures were measured.
 func TestWorkloadsAreThoseOfTheFigures(t *testing.T) {
 	t.Parallel()
 	want := map[string][2]string{ // suite, cases

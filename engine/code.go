@@ -17,9 +17,9 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// codes runs the code of a suite. JavaScript that needs no access to the machine runs in
-// this process, unless all code must be confined. Everything else runs in workers, which
-// start on first use.
+// codes runs the code of a suite. JavaScript that needs no access to the machine runs in this
+// process, unless all code must be confined. Everything else runs in workers, which start on
+// first use.
 type codes struct {
 	js       *script.Engine
 	confined bool // JavaScript runs in workers, too
@@ -65,7 +65,7 @@ func (c *codes) Close() error {
 	return err
 }
 
-// box returns the options of the workers.
+// box returns the options for the workers.
 func (e *Engine) box() sandbox.Options {
 	p := &e.o.Policy
 	o := sandbox.Options{
@@ -85,7 +85,7 @@ func (e *Engine) box() sandbox.Options {
 		return o
 	}
 	if p.Sandbox != sandbox.Require {
-		machine = e.env // as in promptfoo, a suite may name its interpreter
+		machine = e.env // as in promptfoo, a suite may select its interpreter
 	}
 	g := e.grants()
 	o.Dir, o.Env, o.Machine = cmp.Or(e.dir, "."), e.env, machine
@@ -142,6 +142,6 @@ func (e *Engine) filter(ctx context.Context, name string, v any) (string, error)
 	if err != nil {
 		return "", proviso.Errorf(proviso.Invalid, "nunjucksFilters %s: %w", name, check.FileMistake(shown, err))
 	}
-	_ = fn.Close() // it only frees memory
+	_ = fn.Close() // only frees memory
 	return text, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// box is a proviso.Code in place of workers.
+// box is a proviso.Code that replaces the workers.
 type box struct{ closed *bool }
 
 func (b box) Compile(context.Context, proviso.Source) (proviso.Function, error) {
@@ -20,8 +20,8 @@ func (b box) Close() error {
 	return nil
 }
 
-// TestWhereCodeRuns tells what runs in process from what runs in workers, which are not
-// opened before.
+// TestWhereCodeRuns checks which code runs in process and which in workers, and that workers
+// are not opened before they are needed.
 func TestWhereCodeRuns(t *testing.T) {
 	t.Parallel()
 	opened, closed := 0, false

@@ -12,11 +12,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Answer is an output to decide about, with what assertions may use besides.
+// Answer is an output to decide about, with what assertions may use besides it.
 type Answer struct {
 	Output   proviso.Output // Value is a text, or a structure
-	Prompt   string         // what was asked
-	Context  string         // what judged assertions may look at, such as the sources of the output
+	Prompt   string         // the request
+	Context  string         // texts for judged assertions, such as the sources of the output
 	Vars     *value.Object  // for templates and conditions
 	Metadata *value.Object  // for conditions
 }
@@ -27,10 +27,9 @@ type Assertions struct {
 	compiler *check.Compiler
 }
 
-// Compile prepares assertions, so that they can decide about many answers. They are as
-// in a suite: values may be templates over [Answer.Vars]. The error is [judge.Mistakes],
-// all at once, with pointers such as /1/value for the second assertion. The caller must
-// call [Assertions.Close].
+// Compile prepares assertions, so that they can decide about many answers. As in a suite,
+// values may be templates over [Answer.Vars]. The error is [judge.Mistakes], all at once, with
+// pointers such as /1/value for the second assertion. The caller must call [Assertions.Close].
 func (e *Engine) Compile(ctx context.Context, assertions ...*proviso.Assertion) (*Assertions, error) {
 	var wrong judge.Mistakes
 	var compares []string // pointers of assertions that only a suite can decide
@@ -54,15 +53,15 @@ func (e *Engine) Compile(ctx context.Context, assertions ...*proviso.Assertion) 
 		}
 	}
 	if len(wrong) > 0 {
-		_ = compiler.Close() // it only frees memory
+		_ = compiler.Close() // only frees memory
 		return nil, wrong
 	}
 	return &Assertions{set, compiler}, nil
 }
 
-// Decide decides every assertion about one answer. Verdicts are in the order of the
-// assertions. Aggregate is the verdict on all of them: they must all pass, and it is
-// an error if undecided ones leave it open.
+// Decide decides every assertion about one answer. Verdicts are in the order of the assertions.
+// Aggregate is the verdict on all of them: they must all pass, and it is an error if undecided
+// ones leave it open.
 func (a *Assertions) Decide(ctx context.Context, answer Answer) *proviso.Result {
 	c := &proviso.Case{Vars: answer.Vars, Metadata: answer.Metadata}
 	row := &check.Row{
@@ -74,7 +73,7 @@ func (a *Assertions) Decide(ctx context.Context, answer Answer) *proviso.Result 
 	return r
 }
 
-// Close frees what was compiled.
+// Close frees the compiled assertions.
 func (a *Assertions) Close() error { return a.compiler.Close() }
 
 // Decide compiles assertions and decides them about one answer: see [Engine.Compile] and

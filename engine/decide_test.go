@@ -16,8 +16,8 @@ import (
 
 func text(s string) engine.Answer { return engine.Answer{Output: proviso.Output{Value: s}} }
 
-// TestDecide: assertions and answers are what a Go program writes down without thinking
-// of JavaScript's values.
+// TestDecide: a Go program can write assertions and answers without thinking of JavaScript's
+// values.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil, engine.Options{Judge: engine.Judge{Grader: named{}}})
@@ -79,8 +79,8 @@ func TestDecideMistakes(t *testing.T) {
 	}
 }
 
-// TestCompileOnce: compiled assertions decide about many answers at once, and what they
-// took is freed.
+// TestCompileOnce: compiled assertions decide about many answers concurrently, and their
+// resources are freed.
 func TestCompileOnce(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil, engine.Options{})

@@ -41,9 +41,9 @@ type Engine struct {
 	o     Options
 	suite *proviso.Suite // nil if there is none
 
-	user      proviso.Env // of the user
-	env       proviso.Env // of providers
-	names     proviso.Env // that templates may use
+	user      proviso.Env // environment of the user
+	env       proviso.Env // environment of providers
+	names     proviso.Env // variables that templates may use
 	secrets   *secrets.Set
 	dir       string
 	files     proviso.Files
@@ -61,12 +61,11 @@ type Engine struct {
 	mu      sync.Mutex
 	owned   []func() error
 	asked   []string
-	tariffs map[proviso.Provider]*provider.Tariff // of providers that call a model; nil if it is not known
+	tariffs map[proviso.Provider]*provider.Tariff // tariffs of providers that call a model; nil if unknown
 }
 
-// Open prepares an engine for a suite; nil is for requests without a suite. The inner
-// engines start on first use. ctx applies to Open only. The caller must call
-// [Engine.Close].
+// Open prepares an engine for a suite; a nil suite means requests without one. The inner
+// engines start on first use. ctx applies to Open only. The caller must call [Engine.Close].
 func Open(ctx context.Context, s *proviso.Suite, o Options) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func (e *Engine) openModels() {
 	})}
 }
 
-// network says where requests may go. A replay sends none, so it refuses no address.
+// network returns where requests may go. A replay sends none, so it refuses no address.
 func (e *Engine) network() transport.Options {
 	n := &e.o.Engines
 	o := e.o.Policy.Transport(transport.Options{Env: e.env, Wrap: n.Transport})

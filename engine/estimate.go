@@ -20,16 +20,16 @@ const (
 type Estimate struct {
 	Calls  int
 	Priced int     // calls to providers with a known price
-	Tokens int64   // of the prompts with a price
-	Answer int     // tokens of an answer
+	Tokens int64   // prompt tokens of the calls with a price
+	Answer int     // tokens per answer
 	Cost   float64 // US dollars
 
 	Unpriced      []string // names of providers without a known price
 	UnpricedCalls int
 }
 
-// Estimate adds up what the models of a plan will be asked. Recorded answers and
-// providers that call no model are left out.
+// Estimate adds up the expected requests of a plan to models. It leaves out recorded answers
+// and providers that call no model.
 func (e *Engine) Estimate(demands []*run.Demand) Estimate {
 	var sum Estimate
 	for _, d := range demands {

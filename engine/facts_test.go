@@ -21,7 +21,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// more are the tables with rows that no package but this test names.
+// more are tables with rows that only this test names.
 func more() proviso.Facts {
 	types := slices.Concat(check.Facts(), proviso.Types{
 		{Type: "lua", Code: true, Cell: proviso.CellFacts{Prefixes: "l:", Scripts: ".lua"}},
@@ -45,7 +45,7 @@ func more() proviso.Facts {
 	return proviso.Facts{Types: types, Providers: providers}
 }
 
-// TestNewTypeInCells: the row of a type decides how a cell names it.
+// TestNewTypeInCells: the row of a type determines how a cell names it.
 func TestNewTypeInCells(t *testing.T) {
 	t.Parallel()
 	cells := suite.Cells(more().Types)
@@ -63,7 +63,7 @@ func TestNewTypeInCells(t *testing.T) {
 	}
 }
 
-// TestNewRowsInUntrustedSuite: the rows decide what an untrusted suite must not use.
+// TestNewRowsInUntrustedSuite: the rows determine what an untrusted suite must not use.
 func TestNewRowsInUntrustedSuite(t *testing.T) {
 	t.Parallel()
 	const head = "prompts: [p]\nproviders: [echo]\n"
@@ -92,8 +92,7 @@ func TestNewRowsInUntrustedSuite(t *testing.T) {
 	}
 }
 
-// TestNoTablesRefuseAll: without tables, an untrusted suite may name nothing that might
-// be code.
+// TestNoTablesRefuseAll: without tables, an untrusted suite may use nothing that might be code.
 func TestNoTablesRefuseAll(t *testing.T) {
 	t.Parallel()
 	name := write(t, map[string]string{"proviso.yaml": "prompts: [p]\nproviders: [echo]\ntests: [{assert: [{type: contains, value: x}]}]"})
@@ -109,8 +108,8 @@ func TestNoTablesRefuseAll(t *testing.T) {
 	}
 }
 
-// TestNewRowsInSuite: the row of a provider says that its file is relative to the file
-// of the suite, and the row of a type that its value may hold a password.
+// TestNewRowsInSuite: a provider's row says that its file is relative to the suite file, and a
+// type's row that its value may hold a password.
 func TestNewRowsInSuite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -146,7 +145,7 @@ func TestNewRowsInSuite(t *testing.T) {
 	}
 }
 
-// TestNewProvidersAtJudge: the rows decide which provider searches and which is an agent.
+// TestNewProvidersAtJudge: the rows determine which provider searches and which is an agent.
 func TestNewProvidersAtJudge(t *testing.T) {
 	t.Parallel()
 	var opened []any
@@ -169,7 +168,7 @@ func TestNewProvidersAtJudge(t *testing.T) {
 	}
 }
 
-// silent is a model that is never asked.
+// silent is a model that is never called.
 type silent struct{}
 
 func (silent) ID() string { return "silent" }
@@ -193,7 +192,7 @@ func TestNewProviderCallsFunctions(t *testing.T) {
 	}
 }
 
-// oneRow is a run of one row.
+// oneRow returns a run of one row.
 type oneRow []byte
 
 func (r oneRow) Rows() iter.Seq2[int, []byte] {
@@ -202,7 +201,7 @@ func (r oneRow) Rows() iter.Seq2[int, []byte] {
 func (oneRow) Err() error                { return nil }
 func (r oneRow) Row(int) ([]byte, error) { return r, nil }
 
-// TestNewTypeInReport: the row of a type decides what a report marks.
+// TestNewTypeInReport: the row of a type determines what a report marks.
 func TestNewTypeInReport(t *testing.T) {
 	t.Parallel()
 	for kind, marked := range map[string]bool{"shout": true, "probe": false} {

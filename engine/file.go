@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// OpenFile reads the suite of a file, or of a folder that has one, and opens an engine
-// for it: see [Open]. The error is a proviso.Mistakes, all at once and with places, if
-// the suite has mistakes. Warnings come with the mistakes of [Engine.Plan].
+// OpenFile reads a suite from a file, or from a folder that contains one, and opens an engine
+// for it: see [Open]. If the suite has mistakes, the error is a proviso.Mistakes with all of
+// them and their positions. Warnings come with the mistakes of [Engine.Plan].
 func OpenFile(ctx context.Context, name string, o Options) (*Engine, error) {
 	if o.Engines.Env == nil {
 		o.Engines.Env = proviso.EnvMap{}
@@ -33,9 +33,9 @@ func OpenFile(ctx context.Context, name string, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Run plans and runs the suite: see [Engine.Plan] and [run.Plan.Run]. The error is a
-// proviso.Mistakes if the suite has mistakes, in which case nothing ran. Rows that fail
-// or that could not be decided are no error. The caller must close the outcome.
+// Run plans and runs the suite: see [Engine.Plan] and [run.Plan.Run]. If the suite has
+// mistakes, the error is a proviso.Mistakes and nothing ran. Rows that fail or are undecided
+// are no error. The caller must close the outcome.
 func (e *Engine) Run(ctx context.Context, t run.Task) (*run.Outcome, error) {
 	p, mistakes := e.Plan(ctx, t)
 	if err := mistakes.Err(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/judge"
 )
 
-// TestJudging: a judge is named by what changes its verdicts, and by nothing else.
+// TestJudging: the name of a judge depends on what changes its verdicts, and on nothing else.
 func TestJudging(t *testing.T) {
 	const ofSuite = "the judge of the suite"
 	for name, tt := range map[string]struct {
@@ -52,8 +52,8 @@ func TestJudging(t *testing.T) {
 	}
 }
 
-// TestJudgingWithoutSecrets: a judge is named without the secrets in its id and in addresses, and
-// they make no difference; everything else does.
+// TestJudgingWithoutSecrets: the name of a judge contains no secrets from its id or addresses
+// and does not depend on them; it depends on everything else.
 func TestJudgingWithoutSecrets(t *testing.T) {
 	name := func(id string, env proviso.EnvMap) string {
 		o := engine.Options{Judge: engine.Judge{Name: id}, Engines: engine.Engines{Env: env}}

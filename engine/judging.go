@@ -27,7 +27,7 @@ type DefaultJudge struct{ Key, Provider string }
 
 // DefaultJudges returns the default models for an ability, in order of preference.
 func DefaultJudges(role judge.Role) []DefaultJudge {
-	v, _ := value.ParseJSON(judgeFile) // its test reads it
+	v, _ := value.ParseJSON(judgeFile) // a test parses it
 	o, _ := v.(*value.Object)
 	list, _ := o.At(string(role)).([]any)
 	var rows []DefaultJudge
@@ -47,12 +47,12 @@ const JudgeVariable = "PROVISO_JUDGE"
 // judging makes the judge of an engine.
 type judging struct {
 	*Engine
-	missing error // why there is no judge for questions that do not name one
+	missing error // why there is no judge for questions that name no grader
 }
 
-// judge makes the judge. If its provider cannot be opened, or there is none, the judge
-// answers only questions that name their own grader; [judge.Judge.Prepare] returns an
-// error for the others.
+// judge makes the judge. If its provider cannot be opened, or there is none, the judge answers
+// only questions that name their own grader; [judge.Judge.Prepare] returns an error for the
+// others.
 func (g *judging) judge() (*judge.Judge, error) {
 	spec := proviso.JudgeSpec{}
 	if g.suite != nil {
@@ -97,8 +97,8 @@ func (g *judging) openJudges() ([]judge.Seat, error) {
 	return seats, nil
 }
 
-// Judges returns the models that grade, without opening them: those of the options, of
-// the suite, of the variable, or the first default model whose key is set.
+// Judges returns the models that grade, without opening them: those of the options, the suite
+// or the variable, or the first default model whose key is set.
 func (e *Engine) Judges() ([]proviso.ProviderSpec, error) {
 	named := e.o.Judge.Name
 	if e.suite != nil && named == "" {
@@ -133,9 +133,9 @@ func (e *Engine) named(name string) proviso.ProviderSpec {
 	return proviso.ProviderSpec{ID: name}
 }
 
-// unknownJudges returns a mistake for each judge of the options or of the suite that
-// is no provider, whether or not an assertion needs it. The environment is not meant
-// for one suite, so what it names matters only to those that need a judge.
+// unknownJudges returns a mistake for each judge of the options or the suite that is not a
+// provider, whether or not an assertion needs it. The environment is shared by many suites, so
+// a judge that it names matters only to suites that need one.
 func (e *Engine) unknownJudges() (list proviso.Mistakes) {
 	o := &e.o.Judge
 	if o.Off || o.Grader != nil || e.o.Engines.Open != nil {
@@ -152,15 +152,15 @@ func (e *Engine) unknownJudges() (list proviso.Mistakes) {
 			continue
 		}
 		m := e.mistakeOf(unknown)
-		m.Skips = false // what is skipped is never the judge
+		m.Skips = false // a skipped provider is never the judge
 		m.Place.File = cmp.Or(m.Place.File, o.Flag, "Options.Judge.Name")
 		list = append(list, m)
 	}
 	return list
 }
 
-// judgeOption names what sets the judge besides the suite and the environment, for a
-// message: a flag for who has flags, the option for a Go program.
+// judgeOption names what sets the judge besides the suite and the environment, for a message: a
+// flag, or the option of a Go program.
 func (e *Engine) judgeOption() string {
 	if e.o.Judge.Flag != "" {
 		return e.o.Judge.Flag + ", "
@@ -256,8 +256,8 @@ func (g *judging) graderFor(roles *value.Object, role judge.Role) (proviso.Provi
 	return g.byKey(role)
 }
 
-// openJudge opens a provider as a judge. The operator's engine opens a judge that the
-// operator chose; a request without a suite cannot choose any other judge.
+// openJudge opens a provider as a judge. The operator's engine opens a judge that the operator
+// chose; a request without a suite cannot choose any other judge.
 func (g *judging) openJudge(spec proviso.ProviderSpec) (judge.Seat, error) {
 	by, open := g.Engine, g.open
 	if op := g.o.Engines.Operator; op != nil {
@@ -284,8 +284,8 @@ func (g *judging) openJudge(spec proviso.ProviderSpec) (judge.Seat, error) {
 	return judge.Seat{Provider: p, Spec: spec, Identity: provider.PublicIdentity(spec, by.providers)}, nil
 }
 
-// operators reports whether the operator chose this exact provider as a judge: in the
-// options, with the variable, or as a default model.
+// operators reports whether the operator chose this exact provider as a judge: in the options,
+// with the variable, or as a default model.
 func (e *Engine) operators(spec proviso.ProviderSpec) bool {
 	if spec.Config.Len() > 0 || spec.Env.Len() > 0 || spec.Transform != "" {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// TestDefaultJudges holds the file of default judges to what the code expects.
+// TestDefaultJudges checks that the file of default judges is as the code expects.
 func TestDefaultJudges(t *testing.T) {
 	t.Parallel()
 	for _, role := range []judge.Role{judge.Text, judge.Embedding, judge.Moderation} {
@@ -29,8 +29,8 @@ func TestDefaultJudges(t *testing.T) {
 	}
 }
 
-// TestOperatorKeepsNothing: an operator's engine does not grow with the suites under
-// it, although it opens their judges, which here have something to say.
+// TestOperatorKeepsNothing: an operator's engine does not grow with the suites under it,
+// although it opens their judges, which issue warnings in this test.
 func TestOperatorKeepsNothing(t *testing.T) {
 	t.Parallel()
 	o := Options{Judge: Judge{Name: "openai:chat:x"}, Engines: Engines{Env: proviso.EnvMap{"OPENAI_API_KEY": "sk-of-the-test", "OPENAI_TEMPERATURE": "warm"}}}

@@ -74,7 +74,7 @@ func (l *lazyJudge) GradeSet(ctx context.Context, qs []proviso.Question) []provi
 	return l.GradeEach(ctx, qs, nil)
 }
 
-// GradeEach answers several questions about one output, and tells of each answer.
+// GradeEach answers several questions about one output, and calls known with each answer.
 func (l *lazyJudge) GradeEach(ctx context.Context, qs []proviso.Question, known func(i int, g proviso.Graded)) []proviso.Graded {
 	j, err := l.get()
 	if err != nil {

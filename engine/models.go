@@ -15,13 +15,13 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// models holds what all providers of an engine share, and those of all engines under the
-// same operator. The layers around a provider are, outermost first: the wrapper of the
-// options, the cache, the budget and, within the provider, rate limits and retries.
+// models holds what all providers of an engine share, also with engines under the same
+// operator. The layers around a provider are, outermost first: the wrapper of the options, the
+// cache, the budget and, within the provider, rate limits and retries.
 type models struct {
-	cache    *provider.Cache  // of answers; nil keeps none
-	budget   *provider.Budget // nil is no limit
-	verdicts proviso.Cache    // nil keeps none
+	cache    *provider.Cache  // cache of answers; nil means none
+	budget   *provider.Budget // nil means no limit
+	verdicts proviso.Cache    // nil means none
 	limits   *throttle.Limits
 }
 
@@ -71,10 +71,10 @@ func (e *Engine) providerOptions() provider.Options {
 	return o
 }
 
-// mayAsk returns why no request to a host is sent that the user's environment gives a provider,
-// and notes what would let it.
+// mayAsk returns why no request is sent to a host that the user's environment sets for a
+// provider, and records the option that would allow it.
 func (e *Engine) mayAsk(host string) error {
-	if e.o.Engines.Client != nil { // which has rules of its own
+	if e.o.Engines.Client != nil { // the client has its own rules
 		return nil
 	}
 	o := e.network()
@@ -85,7 +85,7 @@ func (e *Engine) mayAsk(host string) error {
 	return err
 }
 
-// mistakeOf converts a warning of a provider to a mistake with its place in the suite.
+// mistakeOf converts a warning of a provider to a mistake with its position in the suite.
 func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
 	if e.suite.Places == nil {
 		return proviso.Mistake{Code: err.Code, Message: err.Error(), Warning: err.Warning}
@@ -93,8 +93,8 @@ func (e *Engine) mistakeOf(err *proviso.Error) proviso.Mistake {
 	return suite.CaseMistake(e.suite.Places, err)
 }
 
-// Provider opens a provider like one of the suite: with the cache, the budget and the
-// rate limits of the engine.
+// Provider opens a provider like those of the suite: with the cache, the budget and the rate
+// limits of the engine.
 func (e *Engine) Provider(spec proviso.ProviderSpec) (proviso.Provider, error) { return e.open(spec) }
 
 func (e *Engine) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
@@ -151,8 +151,8 @@ func (n *Engines) open(spec proviso.ProviderSpec, o provider.Options) (proviso.P
 	return provider.Open(spec, o)
 }
 
-// tariff returns the prices of a provider that this engine opened, or nil if they are
-// not known. asked is false if the provider calls no model.
+// tariff returns the prices of a provider that this engine opened, or nil if they are unknown.
+// asked is false if the provider calls no model.
 func (e *Engine) tariff(p proviso.Provider) (t *provider.Tariff, asked bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -169,7 +169,7 @@ func (e *Engine) Cache() *provider.Cache { return e.models.cache }
 // Budget returns the budget for model answers, or nil if there is no limit.
 func (e *Engine) Budget() *provider.Budget { return e.models.budget }
 
-// replayEnv has a placeholder for every missing key, because a replay uses none.
+// replayEnv has a placeholder for every missing key, because a replay uses no keys.
 type replayEnv struct{ proviso.Env }
 
 // noKey replaces a missing key in a replay. It is redacted from output like every key,
@@ -184,8 +184,8 @@ func (e replayEnv) Lookup(name string) (string, bool) {
 	return v, ok
 }
 
-// Folder returns a cache that keeps its entries as files in a folder, which the first
-// entry creates. Any number of engines and processes may share it.
+// Folder returns a cache that keeps its entries as files in a folder, which is created with the
+// first entry. Any number of engines and processes may share it.
 func Folder(dir string) proviso.Cache { return blobs.Open(dir) }
 
 // check finds mistakes in the options.
@@ -203,7 +203,7 @@ func (n *Engines) check() error {
 	return nil
 }
 
-// openCassette makes the cassette of Record or Replay.
+// openCassette opens the cassette of Record or Replay.
 func (n *Engines) openCassette(known *secrets.Set) {
 	o := transport.CassetteOptions{Hide: known.RedactJSON}
 	switch {

@@ -13,19 +13,19 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// NeedsJudge is what an engine needs that asks the judge of its operator.
+// NeedsJudge is the need of an engine that uses its operator's judge.
 const NeedsJudge = "a judge model"
 
-// NeedsHost is how what is needed begins for a private address: the host that an untrusted suite
-// asks follows.
+// NeedsHost is the prefix of the need for a private address. The host that an untrusted suite
+// requests follows.
 const NeedsHost = "--allow-host "
 
-// needs are what providers and judges take from the environment of the user, and whether it
-// is there. It is safe for concurrent use.
+// needs are what providers and judges need from the user's environment, and whether it is
+// there. It is safe for concurrent use.
 type needs struct {
 	mu   sync.Mutex
 	here map[string]bool
-	// judged says that a question was for the judge of the operator or of the suite.
+	// judged means that a question was for the judge of the operator or of the suite.
 	judged bool
 }
 
@@ -39,24 +39,24 @@ func (n *needs) add(what string, here bool) {
 	n.here[what] = here && (known || !is)
 }
 
-// ask notes that there is a question for the judge.
+// ask records that there is a question for the judge.
 func (n *needs) ask() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.judged = true
 }
 
-// Needs returns what the providers and judges that the engine has opened need of this
-// process, such as OPENAI_API_KEY, and whether it is there. They are names, and no secrets.
-// After [Engine.Plan] they are all that a suite needs.
+// Needs returns what the opened providers and judges need of this process, such as
+// OPENAI_API_KEY, and whether it is there. Needs are names, not secrets. After [Engine.Plan]
+// they are complete for the suite.
 func (e *Engine) Needs() map[string]bool {
 	e.needs.mu.Lock()
 	defer e.needs.mu.Unlock()
 	return maps.Clone(e.needs.here)
 }
 
-// judgeNeed is what is needed for a judge of the operator: for the default model of an
-// ability other than grading texts its key, and otherwise [NeedsJudge].
+// judgeNeed returns the need for a judge of the operator: the keys for a default model of an
+// ability other than grading texts, otherwise [NeedsJudge].
 func judgeNeed(spec proviso.ProviderSpec) string {
 	for _, role := range []judge.Role{judge.Embedding, judge.Classification, judge.Moderation} {
 		for _, row := range DefaultJudges(role) {
@@ -68,7 +68,7 @@ func judgeNeed(spec proviso.ProviderSpec) string {
 	return NeedsJudge
 }
 
-// keysOf names the keys of the default models for an ability.
+// keysOf returns the names of the keys of the default models for an ability.
 func keysOf(role judge.Role) string {
 	var keys []string
 	for _, row := range DefaultJudges(role) {
@@ -77,22 +77,23 @@ func keysOf(role judge.Role) string {
 	return strings.Join(keys, " or ")
 }
 
-// TheJudge is how the names of judges begin that [Options.Judging] returns. A run has one of them
-// at most.
+// TheJudge is the prefix of the judge names that [Options.Judging] returns. A run needs at most
+// one of them.
 const TheJudge = "the judge "
 
-// JudgeOfSuite is how that of a judge begins which the suite names.
+// JudgeOfSuite is the prefix of the name of a judge that the suite names.
 const JudgeOfSuite = TheJudge + "of the suite"
 
-// maxJudgeName bounds the id of a judge in a name, in bytes.
+// maxJudgeName limits the id of a judge in a name, in bytes.
 const maxJudgeName = 200
 
-// Judging names the judge that an engine with these options asks for a suite that names none,
-// and for one that does. Two processes with equal names come to verdicts in the same way: the
-// names hold the id of the model as [proviso.Providers.Public] shows it, mode, votes and canaries
-// as far as the options set them, and a hash of the rest of the id and of the variables that set
-// where and how it is asked. Neither holds keys or passwords. own is
-// [NeedsJudge] if there is no judge; a name says nothing about whether its key is there.
+// Judging returns the names of the judges that an engine with these options uses: own for a
+// suite that names no judge, ofSuite for one that does. Two processes with equal names reach
+// verdicts in the same way. A name holds the id of the model as [proviso.Providers.Public]
+// shows it, the mode, votes and canaries that the options set, and a hash of the rest of the id
+// and of the variables that set where and how requests are sent. Names hold no keys or
+// passwords. own is [NeedsJudge] if there is no judge. A name does not tell whether the key is
+// there.
 func (o *Options) Judging() (own, ofSuite string) {
 	env, files := o.Engines.Env, o.Engines.Files
 	if op := o.Engines.Operator; op != nil {
@@ -118,13 +119,13 @@ func (o *Options) Judging() (own, ofSuite string) {
 		}
 		own = TheJudge + shown(id) + inBrackets(manner)
 	}
-	if o.Judge.Name != "" { // which is asked for every suite
+	if o.Judge.Name != "" { // this judge is used for every suite
 		ofSuite = own
 	}
 	return own, ofSuite
 }
 
-// manner is how the judge is asked, as far as it is set.
+// manner lists the settings of the judge, as far as they are set.
 func (j *Judge) manner() (list []string) {
 	if j.Mode != "" {
 		list = append(list, "mode "+string(j.Mode))
@@ -145,7 +146,7 @@ func inBrackets(list []string) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// shown is the id of a judge in its name, which is stored and shown.
+// shown returns the id of a judge for its name, which is stored and shown.
 func shown(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -156,8 +157,8 @@ func shown(id string) string {
 	return excerpt.Bytes(id, maxJudgeName)
 }
 
-// settingsOf is a hash of what determines the answers of a judge beside its id as it is shown
-// and beside keys; "" if nothing does.
+// settingsOf returns a hash of what determines a judge's answers besides its shown id and keys;
+// "" if nothing does.
 func settingsOf(id string, env proviso.Env, files proviso.Files) string {
 	spec := proviso.ProviderSpec{ID: id}
 	set := provider.PublicIdentity(spec, provider.Options{Env: provider.Concerning(spec, env), Files: files})
@@ -167,8 +168,8 @@ func settingsOf(id string, env proviso.Env, files proviso.Files) string {
 	return set[:8]
 }
 
-// Judging returns which judge the plans of the engine ask, as of [Options.Judging]; "" if they
-// ask none.
+// Judging returns the name of the judge that the engine's plans use, see [Options.Judging]; ""
+// if they use none.
 func (e *Engine) Judging() string {
 	e.needs.mu.Lock()
 	asked := e.needs.judged

@@ -21,9 +21,9 @@ func (p paid) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 	return proviso.Output{Value: "yes", Cost: &cost}, nil
 }
 
-// TestOperator: the judge that the operator chose is opened with the operator's
-// rights; a judge that a suite names is opened with the suite's; a request cannot name
-// another one. All of them spend from one budget.
+// TestOperator: the judge that the operator chose is opened with the operator's rights; a judge
+// that a suite names, with the suite's. A request cannot name another judge. All of them share
+// one budget.
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	const chosen, other = "openai:chat:chosen", "openai:chat:other"

@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// memory is a cache of a program.
+// memory is a cache of a Go program.
 type memory struct {
 	mu      sync.Mutex
 	entries map[string]*value.Object
@@ -42,7 +42,7 @@ func (m *memory) Put(key string, entry *value.Object) error {
 	return nil
 }
 
-// model is a provider of a program that answers everything with one text.
+// model is a provider of a Go program that answers everything with one text.
 type model struct {
 	id, text string
 	asked    *int
@@ -57,8 +57,8 @@ func (m model) Answer(context.Context, proviso.Ask) (proviso.Output, error) {
 
 const judgement = `{"results": [{"id": "a", "criteria": [{"n": 1, "reasoning": "It greets.", "evidence": ["Hello"], "verdict": "met"}]}]}`
 
-// TestOwnCaches: a program's caches keep the answers of its providers and the verdicts
-// of its judge model.
+// TestOwnCaches: a program's caches store the answers of its providers and the verdicts of its
+// judge model.
 func TestOwnCaches(t *testing.T) {
 	t.Parallel()
 	answers, verdicts := &memory{}, &memory{}
@@ -88,8 +88,8 @@ func TestOwnCaches(t *testing.T) {
 	}
 }
 
-// TestRecord: a program records what models answer, without keys and what it redacts,
-// and replays it without them.
+// TestRecord: a program records the answers of models, without keys and redacted texts, and
+// replays them without keys.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	const key, private = "sk-a-very-secret-key-1234567890", "Grandmother's recipe"
@@ -121,8 +121,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestOwnGrader: every way to a judged assertion goes to the grader of the program, and
-// what it cannot decide is an error, never a pass.
+// TestOwnGrader: every judged assertion goes to the program's grader, and what it cannot decide
+// is an error, never a pass.
 func TestOwnGrader(t *testing.T) {
 	t.Parallel()
 	o := engine.Options{Judge: engine.Judge{Grader: named{}}}
@@ -148,7 +148,7 @@ func TestOwnGrader(t *testing.T) {
 	}
 }
 
-// named is a grader that has a name and no verdict.
+// named is a grader with an identity but no verdict.
 type named struct{}
 
 func (named) Identity() string { return "mine 1" }
@@ -157,7 +157,7 @@ func (named) Grade(context.Context, proviso.Question) (proviso.Grade, error) {
 	return proviso.Grade{Pass: true}, errors.New("no verdict today")
 }
 
-// ownCode is a runner of code that returns true.
+// ownCode is a code runner that returns true.
 type ownCode struct{ compiled *[]string }
 
 func (c ownCode) Compile(_ context.Context, src proviso.Source) (proviso.Function, error) {
@@ -169,8 +169,8 @@ func (ownCode) Call(context.Context, ...any) (any, error) { return true, nil }
 
 func (ownCode) Close() error { return nil }
 
-// TestOwnCode: a program may run the code of suites that it trusts. The code of others
-// still does not run.
+// TestOwnCode: a program may run the code of suites that it trusts. Code of other suites still
+// does not run.
 func TestOwnCode(t *testing.T) {
 	t.Parallel()
 	var compiled []string
@@ -186,7 +186,7 @@ func TestOwnCode(t *testing.T) {
 	}
 }
 
-// TestEnginesOfItsOwn: templates and JavaScript are there for a program itself.
+// TestEnginesOfItsOwn: a program can use templates and JavaScript itself.
 func TestEnginesOfItsOwn(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil, engine.Options{Policy: engine.Policy{Trusted: true, Sandbox: sandbox.Auto}})
@@ -204,7 +204,7 @@ func TestEnginesOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestOptionsMistakes: options that contradict each other are refused.
+// TestOptionsMistakes: contradictory options are refused.
 func TestOptionsMistakes(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -222,7 +222,7 @@ func TestOptionsMistakes(t *testing.T) {
 	}
 }
 
-// TestOpenFileMistakes: all mistakes of a file come at once, with their places.
+// TestOpenFileMistakes: all mistakes of a file are reported at once, with their positions.
 func TestOpenFileMistakes(t *testing.T) {
 	t.Parallel()
 	name := write(t, map[string]string{"proviso.yaml": "prompts: [p]\nproviders: [echo]\npromts: [q]\ntests: [{vers: {}}]\n"})

@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// resident is the memory of this process in bytes, with what Go does not count; what
-// Go counts where there is no /proc.
+// resident returns the memory of this process in bytes, including memory outside the Go heap;
+// without /proc, only what Go counts.
 func resident(t *testing.T) int64 {
 	t.Helper()
 	runtime.GC()
@@ -32,7 +32,7 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// goroutines counts those that stay: some end a moment after what they worked for.
+// goroutines counts the goroutines that stay: some end a moment after their work.
 func goroutines(most int) int {
 	n := runtime.NumGoroutine()
 	for range 100 {
@@ -66,9 +66,9 @@ func (o *openings) observer() func(string) func() {
 	}
 }
 
-// TestCloseFreesEverything opens suite after suite: after they are closed, neither
-// engines nor goroutines nor memory are left. One in twenty starts what takes long to
-// start: JavaScript for templates, patterns and metrics. It is alone while it runs.
+// TestCloseFreesEverything opens suite after suite: after they are closed, no engines,
+// goroutines or memory are left. One in twenty uses the engines that start slowly: JavaScript
+// for templates, patterns and metrics. It runs alone.
 func TestCloseFreesEverything(t *testing.T) {
 	const light, heavy = "light", "heavy"
 	names := map[string]string{}
@@ -96,7 +96,7 @@ tests:
 	use := func(times, every int) {
 		for i := range times {
 			kind := light
-			if i%every == 0 && !race { // it takes seconds there
+			if i%every == 0 && !race { // slow under the race detector
 				kind = heavy
 			}
 			s, mistakes := suite.Read(t.Context(), []string{names[kind]}, suite.Options{Facts: engine.Facts()})
@@ -138,7 +138,7 @@ tests:
 	use(suites, 20)
 	grown, more := resident(t)-memory, goroutines(before)-before
 	t.Logf("%d suites in %v: %+d bytes, %+d goroutines, %v", suites, time.Since(started).Round(time.Millisecond), grown, more, seen.opened)
-	if grown > 12<<20 && !race { // whose own memory grows
+	if grown > 12<<20 && !race { // memory of the race detector grows
 		t.Errorf("%d suites took %d bytes that are still held", suites, grown)
 	}
 	if more > 0 {

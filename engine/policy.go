@@ -15,23 +15,22 @@ import (
 )
 
 // Policy restricts what a suite, or a request, may do and spend. The zero value is for
-// untrusted input: it runs no code, reads no file outside of its folder, sees no
-// environment variable, and connects only to hosts of vendors.
+// untrusted input: it runs no code, reads no file outside of its folder, sees no environment
+// variable, and connects only to hosts of vendors.
 type Policy struct {
 	// Trusted gives a suite the rights of its user: it may run code, and use every
 	// file, every environment variable and every host.
 	Trusted bool
 
-	// Sandbox is how the code of a trusted suite is confined. The zero value is
-	// sandbox.Require: all code runs in workers, and the program must call
-	// [sandbox.Main] first. Under sandbox.Auto, JavaScript that needs no access to the
-	// machine runs in this process.
+	// Sandbox selects how the code of a trusted suite is confined. The zero value is
+	// sandbox.Require: all code runs in workers, and the program must call [sandbox.Main]
+	// first. Under sandbox.Auto, JavaScript that needs no access to the machine runs in this
+	// process.
 	Sandbox sandbox.Policy
 	// Synthesised means that a model wrote the code: it gets no grants, not even for
 	// the files of the suite, except for Grants.Packages.
 	Synthesised bool
-	// Grants are what the user grants to confined code, in addition to the grants of
-	// the suite.
+	// Grants are what the user grants to confined code, in addition to the suite's grants.
 	Grants proviso.Sandbox
 
 	// Env are the environment variables that an untrusted suite may use.
@@ -41,8 +40,7 @@ type Policy struct {
 	// localhost.
 	Hosts []string
 
-	// Budget is the most that the answers of models may cost, in US dollars; nil is
-	// no limit.
+	// Budget limits the cost of model answers, in US dollars; nil means no limit.
 	Budget *float64
 }
 
@@ -66,8 +64,8 @@ func (p *Policy) check() error {
 	return nil
 }
 
-// Suite returns the Trust for suite.Options, given the environment of the user; nil for
-// a trusted suite.
+// Suite returns the Trust for suite.Options, given the user's environment; nil for a trusted
+// suite.
 func (p *Policy) Suite(user proviso.Env) *suite.Trust {
 	if p.Trusted {
 		return nil
@@ -78,8 +76,8 @@ func (p *Policy) Suite(user proviso.Env) *suite.Trust {
 // Files returns the options that restrict which files a suite may open.
 func (p *Policy) Files() suite.FilesOptions { return suite.FilesOptions{Confine: !p.Trusted} }
 
-// Environments returns the environments of providers and of templates. added is what the
-// suite adds to the environment of the user.
+// Environments returns the environments of providers and of templates. added is what the suite
+// adds to the user's environment.
 func (p *Policy) Environments(added *value.Object, user proviso.Env) (providers, templates proviso.Env) {
 	if p.Trusted {
 		all := suite.Environment(added, user)
@@ -88,8 +86,8 @@ func (p *Policy) Environments(added *value.Object, user proviso.Env) (providers,
 	return user, suite.Environment(added, suite.Restrict(user, p.Env))
 }
 
-// host allows the hosts of the vendors, those with which the user's environment replaces
-// them, and Hosts.
+// host allows the hosts of the vendors, their replacements in the user's environment, and
+// Hosts.
 func (p *Policy) host(user proviso.Env) transport.HostPolicy {
 	allowed := map[string]bool{}
 	for _, host := range append(provider.EnvHosts(user), p.Hosts...) {
@@ -101,8 +99,8 @@ func (p *Policy) host(user proviso.Env) transport.HostPolicy {
 // names reports whether Hosts contains a host.
 func (p *Policy) names(host string) bool { return slices.Contains(p.Hosts, host) }
 
-// Transport confines requests to the hosts that the policy allows. The environment
-// in o is that of the user.
+// Transport confines requests to the hosts that the policy allows. The environment in o is the
+// user's.
 func (p *Policy) Transport(o transport.Options) transport.Options {
 	if p.Trusted {
 		return o
@@ -122,7 +120,7 @@ func (p *Policy) Transport(o transport.Options) transport.Options {
 }
 
 // refusedCode is a proviso.Code for untrusted input: it refuses all code. Reading a suite
-// already refuses code with its place; this catches code that the reader does not
+// already refuses code, with its position; refusedCode catches code that the reader does not
 // recognize.
 type refusedCode struct{}
 

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestPolicy: a policy that cannot mean what it says opens nothing.
+// TestPolicy: an invalid policy opens nothing.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	nan, debt := math.NaN(), -1.0
@@ -30,8 +30,8 @@ func TestPolicy(t *testing.T) {
 	open(t, nil, engine.Options{Policy: engine.Policy{Hosts: []string{"x.example", "::1", "10.0.0.1", "localhost"}, Env: []string{"TEAM_KEY"}}})
 }
 
-// TestPolicyEnvironments: providers of an untrusted suite use the user's environment;
-// its templates see what is allowed and what the suite adds.
+// TestPolicyEnvironments: providers of an untrusted suite use the user's environment; its
+// templates see only allowed variables and those that the suite adds.
 func TestPolicyEnvironments(t *testing.T) {
 	t.Parallel()
 	user, added := proviso.EnvMap{"KEY": "user", "TEAM": "user"}, value.ObjectOf("KEY", "suite", "OWN", "suite")

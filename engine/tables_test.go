@@ -15,15 +15,15 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// place allows names of types and providers in a folder or a file; no names are all of
-// them. It says why, usually because the name is an ordinary word too.
+// place allows names of types and providers in a folder or a file; no names means all. It says
+// why, usually because the name is also an ordinary word.
 type place struct{ in, names, why string }
 
 func (p place) holds(file, name string) bool {
 	return strings.HasPrefix(file, p.in) && (p.names == "" || slices.Contains(strings.Fields(p.names), name))
 }
 
-// elsewhere are the names of types and providers in other sources.
+// elsewhere lists the allowed names of types and providers in other sources.
 var elsewhere = []place{
 	{in: "check/", why: "has the table of types, and decides them"},
 	{in: "provider/", why: "has the table of providers, and opens them"},
@@ -83,8 +83,8 @@ var elsewhere = []place{
 	{in: "store/", names: "judge", why: "a kind of alarm, and a column"},
 }
 
-// TestTablesHoldTheNames: no source outside of the packages with the tables names an
-// assertion type or a provider, so that what is true of one stands in its row.
+// TestTablesHoldTheNames: no source outside of the packages with the tables names an assertion
+// type or a provider, so that facts about one are in its row.
 func TestTablesHoldTheNames(t *testing.T) {
 	t.Parallel()
 	names := tableNames()
@@ -141,7 +141,7 @@ func TestTablesHoldTheNames(t *testing.T) {
 	}
 }
 
-// tableNames are the names to look for: types, negated types, and providers with and
+// tableNames returns the names to look for: types, negated types, and providers with and
 // without the colon.
 func tableNames() map[string]bool {
 	names := map[string]bool{}
@@ -154,7 +154,7 @@ func tableNames() map[string]bool {
 	return names
 }
 
-// literals returns the texts of a file, without the keys of objects, imports and tags.
+// literals returns the string literals of a file, without object keys, imports and tags.
 func literals(f *ast.File) []*ast.BasicLit {
 	var list []*ast.BasicLit
 	skip := map[ast.Node]bool{}
@@ -194,7 +194,7 @@ func isKey(function ast.Expr, i int) bool {
 		return i == 0
 	case "ObjectOf":
 		return i%2 == 0
-	case "num": // of package report
+	case "num": // in package report
 		return i == 1
 	}
 	return false

@@ -74,7 +74,7 @@ func (e *Engine) openForSuite(spec proviso.ProviderSpec) (proviso.Provider, erro
 	return p, err
 }
 
-// Asked returns the ids of the providers that the plans of the engine call.
+// Asked returns the ids of the providers that the engine's plans call.
 func (e *Engine) Asked() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -97,7 +97,7 @@ func (e *Engine) Grader() proviso.Grader {
 	return e.grader
 }
 
-// JudgedBy returns the identity of the judge, or "" if it was not needed yet.
+// JudgedBy returns the identity of the judge, or "" if it has not been needed yet.
 func (e *Engine) JudgedBy() string {
 	if own := e.o.Judge.Grader; own != nil {
 		identity, _ := own.(interface{ Identity() string })
@@ -119,8 +119,8 @@ func (e *Engine) Evaluate(ctx context.Context, r *judge.Request) (*judge.Respons
 	return j.Evaluate(ctx, r)
 }
 
-// Check compiles every assertion of a request, and asks no model. The error is that of
-// [Engine.Evaluate].
+// Check compiles every assertion of a request, without calling a model. It returns the same
+// errors for invalid requests as [Engine.Evaluate].
 func (e *Engine) Check(ctx context.Context, r *judge.Request) error {
 	j, err := e.Judge()
 	if err != nil {
@@ -129,7 +129,7 @@ func (e *Engine) Check(ctx context.Context, r *judge.Request) error {
 	return j.Check(ctx, r)
 }
 
-// Identity returns the identity of the judge of [Engine.Evaluate].
+// Identity returns the identity of the judge that [Engine.Evaluate] uses.
 func (e *Engine) Identity() string {
 	j, err := e.Judge()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// cases is a source of cases that a Go program made.
+// cases is a case source in Go.
 type cases []*proviso.Case
 
 func (list cases) Cases() iter.Seq2[*proviso.Case, error] {
@@ -30,7 +30,7 @@ func (list cases) Cases() iter.Seq2[*proviso.Case, error] {
 	}
 }
 
-// counter answers with a number of Go.
+// counter answers with a Go number.
 type counter struct{}
 
 func (counter) ID() string { return "counter" }
@@ -39,7 +39,7 @@ func (counter) Answer(_ context.Context, ask proviso.Ask) (proviso.Output, error
 	return proviso.Output{Value: map[string]any{"length": len(ask.Prompt), "list": []int{1, 2}}}, nil
 }
 
-// write makes a folder with files and returns the path of the suite in it.
+// write creates a folder with files and returns the path of the suite in it.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func write(t testing.TB, files map[string]string) string {
 	return filepath.Join(dir, "proviso.yaml")
 }
 
-// open opens a suite, which the end of the test closes.
+// open opens a suite that is closed after the test.
 func open(t testing.TB, s *proviso.Suite, o engine.Options) *engine.Engine {
 	t.Helper()
 	e, err := engine.Open(t.Context(), s, o)
@@ -66,7 +66,7 @@ func open(t testing.TB, s *proviso.Suite, o engine.Options) *engine.Engine {
 	return e
 }
 
-// reasons runs a suite and returns what its rows say.
+// reasons runs a suite and returns the reasons of its rows.
 func reasons(t *testing.T, e *engine.Engine, task run.Task) string {
 	t.Helper()
 	p, mistakes := e.Plan(t.Context(), task)
@@ -106,7 +106,7 @@ tests:
 	"greeting.txt": "hello",
 }
 
-// TestTrusted runs a suite with whatever an engine makes for itself.
+// TestTrusted runs a suite with the engine's own inner engines.
 func TestTrusted(t *testing.T) {
 	t.Parallel()
 	s, mistakes := suite.Read(t.Context(), []string{write(t, mixed)}, suite.Options{SkipUnsupported: true})
@@ -121,9 +121,8 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// TestZeroOptions: what comes from somebody else runs no code, reads no file outside
-// of its folder and sees no environment, although nobody said so; the rest of a suite
-// runs.
+// TestZeroOptions: by default, an untrusted suite runs no code, reads no file outside of its
+// folder and sees no environment; the rest of it runs.
 func TestZeroOptions(t *testing.T) {
 	t.Parallel()
 	s, mistakes := suite.Read(t.Context(), []string{write(t, mixed)}, suite.Options{SkipUnsupported: true})
@@ -161,7 +160,7 @@ func TestZeroOptions(t *testing.T) {
 	}
 }
 
-// TestSuiteOfGo makes a suite of Go's own values, and no file.
+// TestSuiteOfGo builds a suite from Go values, without a file.
 func TestSuiteOfGo(t *testing.T) {
 	t.Parallel()
 	assert := []*proviso.Assertion{

@@ -15,15 +15,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// bracesFixtures are prompts and variables with braces in them, such as those of
-// code, LaTeX and other template languages, and what promptfoo 0.123.1 sent to the
-// provider, or that it could not.
+// bracesFixtures are prompts and variables that contain braces, as in code, LaTeX and other
+// template languages, with what promptfoo 0.123.1 sent to the provider, or the fact that it
+// could not.
 const bracesFixtures = "testdata/braces.jsonl"
 
-// bracesBase are variables that many of them have.
+// bracesBase are variables that many fixtures have.
 const bracesBase = `{"name":"World","n":3,"obj":{"k":"v"},"nul":null,"flag":true,"money":"costs $5, $$6, $& and $' and $` + "`" + ` and $1"}`
 
-// braces is one of the fixtures.
+// braces is a fixture.
 type braces struct {
 	prompt, sent string
 	vars         *value.Object
@@ -91,8 +91,8 @@ func TestBraces(t *testing.T) {
 	}
 }
 
-// foreignWords reports whether the text is of an engine: the source of functions
-// that every JavaScript has, or the position of a case in the recorded suite.
+// foreignWords reports whether a text comes from the engine: the source of built-in JavaScript
+// functions, or the position of a case in the recorded suite.
 func foreignWords(b braces) bool {
 	text := b.prompt + value.ToString(b.vars.At("t"))
 	for _, word := range []string{"constructor", "toString", "joiner", "__evalStepId"} {
@@ -103,8 +103,8 @@ func foreignWords(b braces) bool {
 	return false
 }
 
-// sentFor runs a suite of promptfoo's shape with one prompt and gives what was sent
-// for each case, nil for an error.
+// sentFor runs a suite in promptfoo's format with one prompt and returns what was sent for each
+// case, nil for an error.
 func sentFor(t *testing.T, templates *template.Engine, code proviso.Code, dir, prompt string, cases []braces) ([]*string, error) {
 	t.Helper()
 	tests := make([]any, len(cases))

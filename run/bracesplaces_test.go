@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// listener is a grader that records the questions.
+// listener is a grader that records its questions.
 type listener struct {
 	mu    sync.Mutex
 	asked map[string]bool
@@ -28,16 +28,14 @@ func (l *listener) Grade(_ context.Context, q proviso.Question) (proviso.Grade, 
 	return proviso.Grade{Pass: true, Score: 1}, nil
 }
 
-// TestBracesElsewhere puts texts with braces where templates are rendered
-// outside prompts: the body, the headers and the query of a provider, values of
-// assertions and rubrics, names of metrics, webhooks, transforms and outputs
-// that are stored. They arrive unchanged; none is rendered as a template of its
-// own.
+// TestBracesElsewhere puts texts with braces where templates are rendered outside prompts: the
+// body, headers and query of a provider, assertion values and rubrics, metric names, webhooks,
+// transforms and stored outputs. They arrive unchanged; none is rendered as a template itself.
 func TestBracesElsewhere(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
-		if r.URL.Path == "/hook" { // the webhook passes what holds the variable twice
+		if r.URL.Path == "/hook" { // the webhook passes text with the variable twice
 			var got struct {
 				Output  string
 				Context struct{ Vars struct{ T string } }

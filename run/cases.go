@@ -20,7 +20,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 	words := wording{p: p, seen: map[*proviso.Assertion]bool{}}
 	source := p.Suite.CaseSource
 	if checker, ok := source.(proviso.CaseChecker); ok {
-		source = checker.WithBroken() // they show further mistakes
+		source = checker.WithBroken() // they may contain further mistakes
 	}
 	p.kept = kept{off: p.o.Dry}
 	for c, err := range source.Cases() {
@@ -38,7 +38,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 			continue
 		}
 		p.Cases++
-		_, _ = io.WriteString(p.content, c.ID+"\n") // a hash never fails
+		_, _ = io.WriteString(p.content, c.ID+"\n") // writing to a hash never fails
 		_, _ = io.WriteString(p.cases, c.ID+"\n")
 		p.inOrder = p.inOrder || c.Options.StoreOutputAs != ""
 		p.serial = p.serial || c.Options.RunSerially
@@ -68,8 +68,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 	bare.warn(p)
 }
 
-// fromCode describes a mistake in a generated case, which has no position in a
-// file.
+// fromCode returns a mistake in a generated case, which has no position in a file.
 func fromCode(c *proviso.Case, m *proviso.Error) *proviso.Error {
 	if c.Origin == "" {
 		return m
@@ -79,8 +78,8 @@ func fromCode(c *proviso.Case, m *proviso.Error) *proviso.Error {
 	return &made
 }
 
-// foresee reports assertions of a case that cannot be decided. Scripts and
-// earlier rows may add variables that the case does not show.
+// foresee reports assertions of a case that cannot be decided. It takes into account that
+// scripts and earlier rows may add variables.
 func (p *Plan) foresee(pc *prepared) {
 	open := pc.varScript != nil || p.inOrder || pc.unsupported != nil || len(pc.computed) > 0 || len(p.hooks) > 0
 	sets := []*check.Set{pc.set, pc.criteria}
@@ -105,8 +104,7 @@ func (p *Plan) selects(c *proviso.Case, col *column) bool {
 	return len(c.Providers) == 0 || matches(c.Providers, col.spec.Label, col.spec.ID)
 }
 
-// warnUndefined warns of variables that the prompt uses and the case does not
-// define.
+// warnUndefined warns of variables that the prompt uses but the case does not define.
 func (p *Plan) warnUndefined(c *proviso.Case, col *column) {
 	if p.o.PlainPrompts || col.prompt.Script != nil || c.Generator != nil || p.full(true) {
 		return
@@ -136,17 +134,16 @@ func quote(s string) string { return "\"" + s + "\"" }
 // prepared is a case with its assertions compiled.
 type prepared struct {
 	*proviso.Case
-	set       *check.Set // the case's assertions
+	set       *check.Set // assertions of the case
 	byPrompt  map[*proviso.Prompt]*check.Set
-	criteria  *check.Set // the suite's assertion set
+	criteria  *check.Set // assertion set of the suite
 	transform *check.Transform
 	varScript *check.Transform
-	provider  proviso.Provider // overrides the column's
+	provider  proviso.Provider // replaces the column's provider
 	comparing []*proviso.Assertion
 	computed  []computed // variables that code computes for each row
 	plain     bool       // the variables are unchanged from the suite
-	// unsupported is the reason why the case is not run; the mistake was
-	// reported where the case was read.
+	// unsupported is why the case is not run. The mistake was reported where the case was read.
 	unsupported error
 	mistakes    []*proviso.Error
 }
@@ -258,7 +255,7 @@ func (p *Plan) override(pc *prepared) proviso.Provider {
 	return got
 }
 
-// nearest finds the valid name that is closest to the one the message quotes.
+// nearest returns the valid name closest to the one that the message quotes.
 func nearest(e *proviso.Error) string {
 	parts := strings.Split(e.Message, "\"")
 	if len(e.Valid) == 0 || len(parts) < 3 {

@@ -10,12 +10,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// open is an assertion that is undecided about the output "a" and holds otherwise.
+// open is an assertion that is undecided about the output "a" and passes otherwise.
 const open = `{type: regex, value: ".", transform: "output == 'a' ? undefined : output"}`
 
-// TestCertainFailure: a row with a failed assertion is a failure without a
-// score, even if other assertions are undecided. A comparison of rows leaves it
-// as it is.
+// TestCertainFailure: a row with a failed assertion is a failure without a score, even if other
+// assertions are undecided. A comparison of rows does not change it.
 func TestCertainFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tests, want string }{
@@ -44,8 +43,8 @@ func TestCertainFailure(t *testing.T) {
 	}
 }
 
-// TestMaxScoreLeavesOut: a row with an undecided assertion has no mean, so that it
-// is not compared.
+// TestMaxScoreLeavesOut: a row with an undecided assertion has no mean, so it takes no part in
+// the comparison.
 func TestMaxScoreLeavesOut(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), "prompts: [a, b]\nproviders: [echo]\ntests:\n  - assert: ["+open+", {type: not-equals, value: a}, {type: max-score}]\n", nil, run.Options{})
@@ -57,8 +56,8 @@ func TestMaxScoreLeavesOut(t *testing.T) {
 	}
 }
 
-// TestCertainFailureOfCaseAndSet: a case that has assertions of its own and those
-// of the suite's set fails if either fails.
+// TestCertainFailureOfCaseAndSet: a case with its own assertions and those of the suite's set
+// fails if either fails.
 func TestCertainFailureOfCaseAndSet(t *testing.T) {
 	t.Parallel()
 	const (
@@ -96,8 +95,7 @@ func TestCertainFailureOfCaseAndSet(t *testing.T) {
 	}
 }
 
-// TestCertainFailureIsNotCounted in derived metrics: its metrics are those of what
-// was decided alone.
+// TestCertainFailureIsNotCounted in derived metrics: they use only decided rows.
 func TestCertainFailureIsNotCounted(t *testing.T) {
 	t.Parallel()
 	const text = `

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestGenerator yields the cases of a run, once, with the config of the suite.
+// TestGenerator: a generator yields the cases of a run, once, with its config.
 func TestGenerator(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -48,7 +48,7 @@ tests:
 	}
 }
 
-// TestGeneratorMistakes name the file, the function and the case.
+// TestGeneratorMistakes: mistakes name the file, the function and the case.
 func TestGeneratorMistakes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
@@ -90,7 +90,7 @@ tests: [{vars: {x: 1}}, boom.js]
 	}
 }
 
-// TestPromptCode writes prompts and settings.
+// TestPromptCode: code writes prompts and settings.
 func TestPromptCode(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -140,7 +140,7 @@ tests:
 	}
 }
 
-// TestVariableCode computes variables row by row.
+// TestVariableCode: code computes variables row by row.
 func TestVariableCode(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -170,7 +170,7 @@ tests:
 	}
 }
 
-// TestHooks are called around the run and its rows.
+// TestHooks: hooks are called around the run and its rows.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	const hooks = `
@@ -227,7 +227,7 @@ tests: [{vars: {x: one}}, {vars: {x: two}}]
 	}
 }
 
-// TestHooksThatFail keep the run, or the row, from being decided.
+// TestHooksThatFail: a failing hook keeps the run, or the row, from being decided.
 func TestHooksThatFail(t *testing.T) {
 	t.Parallel()
 	const suite = "prompts: [hello]\nproviders: [echo]\nextensions: [file://h.js:%]\ntests: [{vars: {a: 1}}]\n"
@@ -260,7 +260,7 @@ func TestHooksThatFail(t *testing.T) {
 	}
 }
 
-// TestHooksThatChangeNothing leave the cases, and their ids, as they are.
+// TestHooksThatChangeNothing: the cases and their ids stay as they are.
 func TestHooksThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	const text = "prompts: [hello]\nproviders: [echo]\nrepeat: 2\ntests: [{vars: {a: [x, y]}}, {vars: {a: 2}, repeat: 2}]\n"
@@ -277,7 +277,7 @@ func TestHooksThatChangeNothing(t *testing.T) {
 	}
 }
 
-// TestMetricCode is a derived metric that a function computes.
+// TestMetricCode: a function computes a derived metric.
 func TestMetricCode(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -303,8 +303,7 @@ tests:
 	}
 }
 
-// TestCodeThatIsNotThere: missing code is a mistake, or undecided if such code
-// is skipped.
+// TestCodeThatIsNotThere: missing code is a mistake, or undecided if such code is skipped.
 func TestCodeThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	const text = `

@@ -9,21 +9,21 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Remote is a run that another process executes, and whose rows are kept here.
+// Remote is a run that another process executes and whose rows are kept here.
 type Remote struct {
-	ID   string // in its rows
-	Hash string // of suite, prompts and judge, as the other process has them
-	// Judge is the identity of the judge there; "" if none is asked.
+	ID   string // run id in its rows
+	Hash string // hash of suite, prompts and judge in the other process
+	// Judge is the identity of the other process's judge; "" if it uses none.
 	Judge string
-	On    string // where it is executed, for whoever continues to fetch it
-	// Fetch passes every finished row that missing has to add, until the run has ended. It
-	// is called once.
+	On    string // where the run is executed, for a caller that continues the fetch
+	// Fetch calls add with every finished row in missing, until the run has ended. It is called
+	// once.
 	Fetch func(ctx context.Context, missing *Missing, add func(index int, row []byte) error) error
 }
 
-// Collect keeps the rows of a run that another process executes, as [Plan.Run] keeps those
-// that it executes itself: the outcome is the same. With Resume it fetches the rows that are
-// missing. Rows are not held in memory.
+// Collect keeps the rows of a run that another process executes. The outcome is as if
+// [Plan.Run] had executed them here. With Resume it fetches the missing rows. Rows are not held
+// in memory.
 func (p *Plan) Collect(ctx context.Context, r Remote) (*Outcome, error) {
 	return p.perform(ctx, &r)
 }
@@ -63,26 +63,25 @@ func (e *execution) collect(ctx context.Context) error {
 		return nil
 	})
 	if ctx.Err() != nil {
-		return nil // interrupted, as when rows are run here
+		return nil // interrupted, as when rows run here
 	}
 	return err
 }
 
-// sameInput reports whether a run file was made of the suite of the plan, whatever the judge
-// was.
+// sameInput reports whether a run file was made from the plan's suite, with any judge.
 func (p *Plan) sameInput(h runfile.Header) bool {
 	_, was := report.OriginOf(h.Meta)
 	is := p.hashes("")
 	return was.Suite == is.Suite && was.Prompts == is.Prompts && was.Cases == is.Cases
 }
 
-// Range is a range of rows by their index; To is the first beyond.
+// Range is a range of row indices; To is the first index after it.
 type Range struct{ From, To int }
 
-// Missing is a set of rows, as few ranges.
+// Missing is a set of rows, stored as few ranges.
 type Missing struct{ ranges []Range }
 
-// First returns the first ranges, at most n of them.
+// First returns at most n ranges, from the first one on.
 func (m *Missing) First(n int) []Range { return m.ranges[:min(n, len(m.ranges))] }
 
 // Len returns the number of rows.
@@ -93,7 +92,7 @@ func (m *Missing) Len() (n int) {
 	return n
 }
 
-// remove removes a row; false if it was not there.
+// remove removes a row; false if it was not in the set.
 func (m *Missing) remove(index int) bool {
 	at, _ := slices.BinarySearchFunc(m.ranges, index, func(r Range, index int) int {
 		if r.To <= index {

@@ -23,9 +23,9 @@ func (p *Plan) compare(ctx context.Context, pc *prepared, rows []*proviso.Result
 	}
 }
 
-// selectBest lets a judge model choose among the outputs of the rows; the
-// others fail. Undecided rows have no output to choose and stay undecided. A
-// row with a failed assertion has an output and takes part.
+// selectBest lets a judge model choose among the outputs of the rows; the others fail.
+// Undecided rows have no output to choose and stay undecided. A row with a failed assertion has
+// an output and takes part.
 func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertion, rows []*proviso.Result) {
 	if p.o.RowTimeout > 0 {
 		var cancel context.CancelFunc
@@ -59,9 +59,9 @@ func (p *Plan) selectBest(ctx context.Context, pc *prepared, a *proviso.Assertio
 	}
 }
 
-// maxScore selects the row with the highest mean, or sum, of its other
-// assertions. Of equal rows the first wins. A row with an undecided assertion
-// has no mean, takes no part and keeps its verdict.
+// maxScore selects the row with the highest mean, or sum, of its other assertions. On a tie the
+// first row wins. A row with an undecided assertion has no mean, takes no part and keeps its
+// verdict.
 func maxScore(a *proviso.Assertion, rows []*proviso.Result) {
 	o, _ := a.Value.(*value.Object)
 	if len(rows) < 2 {
@@ -108,8 +108,8 @@ func scored(r *proviso.Result) bool {
 	return r.Aggregate.Status != proviso.Errored && !r.Aggregate.Unscored
 }
 
-// combined is the mean or the sum of the scores of all other assertions, with
-// the weights by type of the comparison.
+// combined returns the mean or the sum of the scores of all other assertions, with the
+// comparison's weights by type.
 func combined(verdicts []proviso.Verdict, o *value.Object) (float64, int) {
 	weights, _ := o.At("weights").(*value.Object)
 	var total, weight float64

@@ -115,7 +115,7 @@ func TestSelectBestDoesNotBlock(t *testing.T) {
 	all.Add(3)
 	g := &chooser{choose: func(context.Context, proviso.Question) (int, error) {
 		all.Done()
-		all.Wait() // for the others
+		all.Wait() // wait for the others
 		return 0, nil
 	}}
 	out := outcome(t, t.Context(), "prompts: [a, b]\nproviders: [echo]\ntests:\n"+strings.Repeat("  - assert: [{type: select-best, value: v}]\n", 3), nil, run.Options{Engines: run.Engines{Grader: g}, Limits: run.Limits{Concurrency: 6}})
@@ -139,8 +139,7 @@ func TestSelectBestInterrupted(t *testing.T) {
 	}
 }
 
-// TestForeseen: mistakes that need a case and a grader are found before the
-// run.
+// TestForeseen: mistakes that depend on a case and a grader are found before the run.
 func TestForeseen(t *testing.T) {
 	t.Parallel()
 	_, mistakes := plan(t, `

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Demand is the number of requests that a plan will make to one provider, as
-// far as it is known in advance. The cache may answer some of them.
+// Demand is the number of requests that a plan is expected to make to one provider. The cache
+// may answer some of them.
 type Demand struct {
 	Name     string // label or id of the provider
 	Provider proviso.Provider
@@ -47,7 +47,7 @@ func (p *Plan) expect(pc *prepared, col *column) {
 	}
 }
 
-// expectGrading counts the requests to the grader about the output of a row.
+// expectGrading counts the grader requests about the output of a row.
 func (p *Plan) expectGrading(pc *prepared, col *column) {
 	grader, ok := p.o.Grader.(proviso.Forecaster)
 	if !ok {
@@ -73,7 +73,7 @@ func (p *Plan) expectGrading(pc *prepared, col *column) {
 	}
 }
 
-// demand returns the expected requests to a provider so far.
+// demand returns the Demand of a provider, adding it if it is new.
 func (p *Plan) demand(name string, asked proviso.Provider) *Demand {
 	d := p.demands[name]
 	if d == nil {
@@ -86,7 +86,7 @@ func (p *Plan) demand(name string, asked proviso.Provider) *Demand {
 	return d
 }
 
-// sizeOf is the size of a variable in a prompt, in bytes.
+// sizeOf returns the size of a variable in a prompt, in bytes.
 func sizeOf(v any) int {
 	if text, ok := v.(string); ok {
 		return len(text)

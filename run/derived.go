@@ -18,10 +18,10 @@ import (
 // metrics computes the derived metrics of each column from the sums of its
 // named scores and __count, the number of rows so far.
 //
-// promptfoo evaluates every expression after every row. So an expression that
-// reads itself or a later one sees its value after the previous row. Only for
-// such expressions are the rows evaluated one by one, in index order. For all
-// others one evaluation at the end gives the same result.
+// promptfoo evaluates every expression after every row. So an expression that reads itself or a
+// later one sees that value after the previous row. Only for such expressions are the rows
+// evaluated one by one, in index order. For all others, one evaluation at the end gives the
+// same result.
 type metrics struct {
 	p       *Plan
 	derived []proviso.DerivedMetric
@@ -83,7 +83,7 @@ func (m *metrics) add(index int, res *proviso.Result) {
 	c := &m.columns[res.PromptIdx]
 	c.rows++
 	if !scored(res) {
-		res = &proviso.Result{} // its scores do not count, the row does
+		res = &proviso.Result{} // the row counts, but its scores do not
 	}
 	if m.replay {
 		c.log = append(c.log, rowScores{index, res.Aggregate.Named})

@@ -10,9 +10,9 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestDerived: expressions see the sums of the named scores and __count; one that
-// reads itself, or one below it, sees the row before, as promptfoo computes them
-// after every row.
+// TestDerived: expressions see the sums of the named scores and __count. An expression that
+// reads itself or a later one sees its value after the previous row, as in promptfoo, which
+// evaluates after every row.
 func TestDerived(t *testing.T) {
 	t.Parallel()
 	const cases = `
@@ -35,7 +35,7 @@ tests:
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if tt.name == "forward" || tt.name == "a metric no row has" {
-				needsMathjs(t) // a name that has no value yet is left to mathjs
+				needsMathjs(t) // a name without a value needs mathjs
 			}
 			text := "prompts: [\"{{ n }}\"]\nproviders: [echo]\nderivedMetrics: " + tt.metrics + cases
 			for _, concurrency := range []int{1, 4} {
@@ -48,8 +48,8 @@ tests:
 	}
 }
 
-// needsMathjs skips cases that only mathjs itself can decide: reading its
-// bundle takes a minute under the race detector.
+// needsMathjs skips cases that only mathjs itself can decide: loading its bundle takes a minute
+// under the race detector.
 func needsMathjs(t *testing.T) {
 	t.Helper()
 	if race {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestEarlier: a caller that stores the rows itself gets each finished row, and
-// passes back those that must not run again.
+// TestEarlier: a caller that stores the rows itself gets each finished row, and passes back
+// those that must not run again.
 func TestEarlier(t *testing.T) {
 	t.Parallel()
 	const text = "prompts: [\"{{ n }}\"]\nproviders: [echo]\ntests: [{vars: {n: a}}, {vars: {n: b}, assert: [{type: equals, value: x}]}, {vars: {n: c}}]\n"

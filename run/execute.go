@@ -19,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Outcome is the result of a finished run and the place where it is stored.
+// Outcome is the result of a finished run and where it is stored.
 type Outcome struct {
 	proviso.Run
 	Summary     *report.Summary
@@ -29,10 +29,10 @@ type Outcome struct {
 	Problems    []string // errors outside the rows: hooks after the run, metrics that are functions
 	Interrupted bool
 
-	temporary string // folder of a run that is not to be kept
+	temporary string // folder of a run that is not kept
 }
 
-// Close releases the rows, and removes a run that is not to be kept.
+// Close closes the rows, and removes a run that is not kept.
 func (o *Outcome) Close() error {
 	var err error
 	if o.Rows != nil {
@@ -44,13 +44,12 @@ func (o *Outcome) Close() error {
 	return err
 }
 
-// Run runs every row, several at a time, and stores each as soon as it is
-// finished. When ctx ends, rows in flight are dropped and finished rows stay.
-// The error is why the run could not be stored; the rows finished until then
-// are on disk.
+// Run runs the rows concurrently, and stores each as soon as it is finished. When ctx ends,
+// rows in flight are dropped and finished rows stay. The error is why the run could not be
+// stored; the rows finished until then are on disk.
 func (p *Plan) Run(ctx context.Context) (*Outcome, error) { return p.perform(ctx, nil) }
 
-// perform runs the rows, or fetches them from where they are run.
+// perform runs the rows, or fetches them from another process.
 func (p *Plan) perform(ctx context.Context, remote *Remote) (*Outcome, error) {
 	begun := time.Now()
 	e, err := p.start(p.started(), remote)
@@ -96,11 +95,11 @@ type execution struct {
 	summary   *report.Summary
 	metrics   *metrics
 	memory    *memory
-	kept      []*prepared  // the cases; nil if they are read from the suite
+	kept      []*prepared  // cases that the plan kept; nil if they are read from the suite
 	deadline  time.Time    // deadline of the run; zero if it has none
-	done      map[int]bool // rows of an earlier run that are taken over
+	done      map[int]bool // rows of an earlier run that do not run again
 	shares    shares
-	remote    *Remote // where the rows are run; nil if here
+	remote    *Remote // run in another process; nil if the rows run here
 
 	mu     sync.Mutex // guards the fields below, summary and metrics
 	groups map[int]*group
@@ -157,11 +156,11 @@ func (p *Plan) start(started time.Time, remote *Remote) (*execution, error) {
 	return e, nil
 }
 
-// begin names the run after its file.
+// begin sets the id, start and path from the run file.
 func (e *execution) begin() {
 	header := e.file.Header()
-	e.meta.RunID, e.meta.Started = header.ID, header.Started // a resumed run keeps its own
-	if e.temporary == "" {                                   // otherwise it is gone when a person reads where it was
+	e.meta.RunID, e.meta.Started = header.ID, header.Started // a resumed run keeps its own start
+	if e.temporary == "" {                                   // a temporary run is gone when a person looks for the path
 		e.meta.RunFile = e.file.Path()
 	}
 	if e.p.o.RunID != "" {
@@ -170,7 +169,7 @@ func (e *execution) begin() {
 	e.memory = newMemory(e.meta.RunID)
 }
 
-// Name returns what the suite is called in reports.
+// Name returns the suite's name in reports.
 func (p *Plan) Name() string {
 	if p.Suite.Description != "" {
 		return p.Suite.Description
@@ -178,13 +177,13 @@ func (p *Plan) Name() string {
 	return p.Suite.File
 }
 
-// contentOf starts the hash of a run with the suite as read and its prompts.
-// The cases are added as they are checked.
+// contentOf starts the hash of a run with the suite as read and its prompts. The cases are
+// added as they are checked.
 func contentOf(s *proviso.Suite) hash.Hash {
 	h := sha256.New()
 	h.Write(value.AppendJSON(nil, s.Config))
 	addPrompts(h, s)
-	for _, d := range s.Datasets { // cases have the ids that they are given, whatever is in them
+	for _, d := range s.Datasets { // the ids of cases do not depend on their content
 		fmt.Fprintf(h, "dataset %s", d.Version)
 	}
 	return h
@@ -196,7 +195,7 @@ func addPrompts(h hash.Hash, s *proviso.Suite) {
 	}
 }
 
-// judge returns the identity of the judge of a run; "" if none is asked, or none is known.
+// judge returns the identity of a run's judge; "" if there is none, or it is unknown.
 func (p *Plan) judge(remote *Remote) string {
 	switch {
 	case remote != nil:
@@ -207,7 +206,8 @@ func (p *Plan) judge(remote *Remote) string {
 	return ""
 }
 
-// hashes identifies the parts of the input, so that two runs show which of them differ.
+// hashes returns hashes of the parts of the input, to show which of them differ between two
+// runs.
 func (p *Plan) hashes(judge string) report.Hashes {
 	prompts := sha256.New()
 	addPrompts(prompts, p.Suite)
@@ -220,8 +220,8 @@ func (p *Plan) hashes(judge string) report.Hashes {
 	return h
 }
 
-// Hash identifies the content of a run and its grader. Runs of equal hash can
-// be compared row by row.
+// Hash returns the hash of a run's content and its grader. Runs with equal hashes can be
+// compared row by row.
 func (p *Plan) Hash() string {
 	sum := p.content.Sum(nil)
 	if judge := p.judge(nil); judge != "" {
@@ -231,7 +231,7 @@ func (p *Plan) Hash() string {
 	return hex.EncodeToString(sum)
 }
 
-// failure is the reason why the run cannot be stored, or nil.
+// failure returns why the run cannot be stored, or nil.
 func (e *execution) failure() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -271,7 +271,7 @@ func (e *execution) row(ctx context.Context, j job) *proviso.Result {
 	return res
 }
 
-// late reports whether the time limit of the run is exceeded.
+// late reports whether the run has exceeded its time limit.
 func (e *execution) late() bool { return !e.deadline.IsZero() && !time.Now().Before(e.deadline) }
 
 // finish stores a row, or holds it until its group is complete.
@@ -316,11 +316,11 @@ func (e *execution) keep(ctx context.Context, g *group) error {
 	return nil
 }
 
-// commit waits until the written rows are on disk. Rows that cost money count
-// only then, so that no counted row is paid for twice.
+// commit waits until the written rows are on disk. Rows that cost money count only then, so
+// that no counted row is paid for twice.
 func (e *execution) commit() error {
 	if e.temporary != "" {
-		return nil // a run that is not to be kept is not resumed
+		return nil // a temporary run is not resumed
 	}
 	return e.file.Commit()
 }
@@ -341,13 +341,13 @@ func (e *execution) write(ctx context.Context, res *proviso.Result, buf []byte) 
 	return grown, clean, err
 }
 
-// index numbers rows by test, then by column.
+// index returns the index of a row: by case, then by column.
 func (e *execution) index(res *proviso.Result) int {
 	return res.Case.Index*len(e.p.columns) + res.PromptIdx
 }
 
-// count adds a row to the totals; e.mu is held. clean is the row without
-// secrets if it contained any, because totals quote errors.
+// count adds a row to the totals; e.mu must be held. clean is the row without secrets if it
+// contained any, because totals quote errors.
 func (e *execution) count(res *proviso.Result, clean []byte) {
 	if clean == nil || e.summary.AddRow(clean) != nil {
 		e.summary.Add(e.index(res), res)
@@ -358,8 +358,8 @@ func (e *execution) count(res *proviso.Result, clean []byte) {
 	}
 }
 
-// Results yields the rows of the run in order. It reads one at a time, so memory does
-// not grow with the run. The sequence ends with an error if a row cannot be read.
+// Results yields the rows of the run in order. It reads one at a time, so memory does not grow
+// with the run. The sequence ends with an error if a row cannot be read.
 func (o *Outcome) Results() iter.Seq2[*report.Row, error] {
 	return func(yield func(*report.Row, error) bool) {
 		for _, record := range o.Rows.Rows() {

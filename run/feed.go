@@ -18,15 +18,14 @@ type job struct {
 	col *column
 }
 
-// lazyCase is prepared by the first worker that needs it, unless the plan kept it.
+// lazyCase is a case that the first worker that needs it prepares, unless the plan kept it.
 type lazyCase struct {
 	once sync.Once
 	c    *proviso.Case
 	pc   *prepared
 }
 
-// rows runs every row: first, one at a time, the rows of cases that require it,
-// then the others, several at a time.
+// rows runs the rows of cases that must run serially, then the others concurrently.
 func (e *execution) rows(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -62,13 +61,13 @@ func (e *execution) pass(ctx context.Context, stop func(), most int, selected fu
 	workers.Wait()
 }
 
-// batchSize is the number of rows that a worker gets at once if rows only
-// compute: handing over a row takes as long as deciding one. Rows that wait for
-// an answer are handed over singly, so that they wait concurrently.
+// batchSize is the number of rows handed to a worker at once if rows only compute: handing over
+// a row takes as long as deciding one. Rows that wait for an answer are handed over singly, so
+// that they wait concurrently.
 const batchSize = 16
 
-// share is the minimum number of batches for each worker, so that consecutive
-// slow rows do not leave the other workers idle.
+// share is the minimum number of batches per worker, so that consecutive slow rows do not leave
+// the other workers idle.
 const share = 4
 
 // feed passes rows to the workers.
@@ -85,7 +84,7 @@ func (f *feed) add(ctx context.Context, j job) bool {
 	return len(f.next) < f.size || f.flush(ctx)
 }
 
-// flush passes on the collected rows.
+// flush passes the collected rows to a worker.
 func (f *feed) flush(ctx context.Context) bool {
 	if len(f.next) == 0 {
 		return true
@@ -127,7 +126,7 @@ func (e *execution) feed(ctx context.Context, f *feed, selected func(*proviso.Ca
 	}
 }
 
-// over reports whether no further row begins.
+// over reports whether no further row starts.
 func (e *execution) over(ctx context.Context) bool {
 	select {
 	case <-e.p.o.Drain:
@@ -137,14 +136,14 @@ func (e *execution) over(ctx context.Context) bool {
 	}
 }
 
-// known reports whether a mistake was reported with the plan and does not keep
-// the suite from running. Only a file that has changed since then has new ones.
+// known reports whether a mistake was already reported with the plan and does not keep the
+// suite from running. Only a file that has changed since then has new mistakes.
 func (e *execution) known(err error) bool {
 	var mistake *proviso.Error
 	return errors.As(err, &mistake) && (mistake.Warning || e.p.o.SkipUnsupported)
 }
 
-// feedCase passes on the rows of a case; false if the run has ended.
+// feedCase passes the rows of a case to the workers; false if the run has ended.
 func (e *execution) feedCase(ctx context.Context, f *feed, lazy *lazyCase) bool {
 	c := lazy.c
 	for i := range e.p.columns {
@@ -180,24 +179,23 @@ func (e *execution) do(ctx context.Context, stop func(), j job, buf []byte) []by
 	})
 	res := e.row(ctx, j)
 	if ctx.Err() != nil {
-		return buf // interrupted: the row will run again
+		return buf // interrupted: the row runs again later
 	}
 	if e.unrecorded() {
 		stop()
-		return buf // its requests may not be recorded: it will run again
+		return buf // its requests may not be recorded: it runs again later
 	}
 	var err error
 	if buf, err = e.finish(ctx, j, res, buf); err != nil {
 		stop()
 	}
 	if delay := e.delay(j.col, res); delay > 0 {
-		_ = transport.Wait(ctx, delay) // the caller looks at ctx
+		_ = transport.Wait(ctx, delay) // the caller checks ctx
 	}
 	return buf
 }
 
-// unrecorded reports whether requests can no longer be recorded, which ends the
-// run.
+// unrecorded reports whether requests can no longer be recorded; that ends the run.
 func (e *execution) unrecorded() bool {
 	if e.p.o.Unrecorded == nil {
 		return false
@@ -224,17 +222,17 @@ func anyWaits(list []*proviso.Assertion) bool {
 	return false
 }
 
-// asks reports whether an assertion itself needs a model, an endpoint or spans.
-// An assertion of an unknown type may.
+// asks reports whether an assertion itself needs a model, an endpoint or spans. An assertion of
+// unknown type may.
 func asks(a *proviso.Assertion) bool {
 	const asking = check.NeedsJudge | check.NeedsTrace | check.NeedsNetwork | check.NeedsEmbedder | check.NeedsClassifier | check.NeedsModerator
 	kind, known := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
 	return !known || kind.Needs&asking != 0
 }
 
-// paid reports whether running a row again would cost more than computing time:
-// it asked a model or an endpoint, or ran a command, for its prompt, its answer
-// or a verdict. Answers from the cache, a recording or the suite cost nothing.
+// paid reports whether running a row again would cost more than computing time: it sent
+// requests to a model or an endpoint, or ran a command, for its prompt, its answer or a
+// verdict. Answers from the cache, a recording or the suite cost nothing.
 func (p *Plan) paid(j job, res *proviso.Result) bool {
 	if p.o.Replay != nil {
 		return false

@@ -10,8 +10,8 @@ import (
 // generatorEntry is the default name of the function that generates cases.
 const generatorEntry = "generate_tests"
 
-// casesAdapter makes a function of a file that exports cases or a function that
-// returns them.
+// casesAdapter is JavaScript that wraps an export in a function: the export is a list of cases
+// or a function that returns one.
 const casesAdapter = `(exported) => {
 	const found = exported !== null && exported !== undefined && exported.default !== undefined ? exported.default : exported;
 	if (typeof found === 'function') return found;
@@ -19,7 +19,8 @@ const casesAdapter = `(exported) => {
 	return () => found;
 }`
 
-// expandCases lets generators run, once, when the cases are first read.
+// expandCases makes the suite's case source run generators, each once, when the cases are first
+// read.
 func (p *Plan) expandCases(ctx context.Context) {
 	source, ok := p.Suite.CaseSource.(proviso.CaseExpander)
 	if !ok || p.o.Dry {
@@ -31,10 +32,10 @@ func (p *Plan) expandCases(ctx context.Context) {
 	p.Suite = &own
 }
 
-// generators runs each generator once in a run, so that all passes over the
-// cases see the same ones.
+// generators runs each generator once per run, so that all passes over the cases see the same
+// cases.
 type generators struct {
-	ctx context.Context // context of New, in which each runs
+	ctx context.Context // context of New, in which generators run
 	p   *Plan
 
 	mu   sync.Mutex
@@ -83,8 +84,7 @@ func (p *Plan) generate(ctx context.Context, g *proviso.Generator) (any, error) 
 	return list, nil
 }
 
-// dry prepares a generated case without running code: the code is only
-// compiled.
+// dry prepares the placeholder case of a generator whose code is only compiled, not run.
 func (p *Plan) dry(pc *prepared, g *proviso.Generator) {
 	p.Generators++
 	pc.unsupported = proviso.Errorf(proviso.Undecided, "the cases that %s yields are known when it runs", called(g, generatorEntry))
@@ -93,5 +93,5 @@ func (p *Plan) dry(pc *prepared, g *proviso.Generator) {
 		pc.cannot(err, g.Pointer)
 		return
 	}
-	_ = fn.Close() // it only frees memory
+	_ = fn.Close() // only frees memory
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// group holds the rows that are decided together: all outputs of a case with a
-// comparison.
+// group holds the rows that are decided together: all outputs of a case with a comparison.
 type group struct {
 	pc   *prepared
 	want int
 	rows []*proviso.Result
-	paid bool // at least one of them was
+	paid bool // at least one of the rows was paid
 }
 
 // hold adds a row to its group and settles the group once it is complete.
@@ -25,7 +24,7 @@ func (e *execution) hold(ctx context.Context, pc *prepared, res *proviso.Result,
 	return nil
 }
 
-// join adds a row to its group; nil as long as the group is not complete.
+// join adds a row to its group. It returns the group once it is complete, otherwise nil.
 func (e *execution) join(pc *prepared, res *proviso.Result, paid bool) *group {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -52,8 +51,7 @@ func (e *execution) columnsOf(c *proviso.Case) int {
 	return n
 }
 
-// settle decides a group and stores its rows. A group that is interrupted is
-// run again as a whole.
+// settle decides a group and stores its rows. An interrupted group runs again as a whole.
 func (e *execution) settle(ctx context.Context, g *group) error {
 	e.compare(ctx, g)
 	if ctx.Err() != nil {
@@ -72,8 +70,7 @@ func (e *execution) compare(ctx context.Context, g *group) {
 	e.p.compare(ctx, g.pc, g.rows)
 }
 
-// flushGroups stores the rows of interrupted groups, with an undecided
-// comparison.
+// flushGroups stores the rows of incomplete groups, with an undecided comparison.
 func (e *execution) flushGroups(ctx context.Context) error {
 	if e.over(ctx) {
 		return nil // an interrupted group runs again as a whole

@@ -11,15 +11,15 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// hashedFiles reads files and adds their content to a hash while a plan is
-// made, so that a run whose scripts or schemas have changed has another hash.
+// hashedFiles reads files, and adds their content to a hash while a plan is made, so that a run
+// whose scripts or schemas have changed has another hash.
 type hashedFiles struct {
 	files proviso.Files
 
 	mu   sync.Mutex
 	into hash.Hash
 	seen map[string]bool
-	done bool // the plan is made; later reads do not count
+	done bool // the plan is made; later reads are not hashed
 }
 
 func newHashedFiles(files proviso.Files, into hash.Hash) *hashedFiles {
@@ -39,7 +39,7 @@ func (h *hashedFiles) ReadFile(name string) ([]byte, error) {
 	return data, err
 }
 
-// Show is the name of a file in messages.
+// Show returns the name of a file for messages.
 func (h *hashedFiles) Show(name string) string { return check.Shown(h.files, name) }
 
 // close stops adding files to the hash.
@@ -54,8 +54,8 @@ func (h *hashedFiles) close() {
 
 var _ proviso.Files = (*hashedFiles)(nil)
 
-// Included reads the files that prompts include, and keeps their hashes: the answers to
-// two texts of a file must not be in one run. It is safe for concurrent use.
+// Included reads the files that prompts include and keeps their hashes: a run must not mix
+// answers to two versions of a file. It is safe for concurrent use.
 type Included struct {
 	read func(name string) (string, error)
 
@@ -63,7 +63,7 @@ type Included struct {
 	hashes map[string][sha256.Size]byte // by name
 }
 
-// NewIncluded returns files that read returns the text of.
+// NewIncluded returns an Included that reads files with read.
 func NewIncluded(read func(name string) (string, error)) *Included {
 	return &Included{read: read, hashes: map[string][sha256.Size]byte{}}
 }
@@ -73,11 +73,11 @@ func (n *Included) Read(name string) (string, error) {
 	text, err := n.read(name)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.hashes[name] = sha256.Sum256([]byte(text)) // of a file that is missing, that of no text
+	n.hashes[name] = sha256.Sum256([]byte(text)) // a missing file counts as empty
 	return text, err
 }
 
-// sum identifies the texts of all files that were read; it is nil if none was.
+// sum returns a hash of all files that were read, or nil if there are none.
 func (n *Included) sum() []byte {
 	if n == nil {
 		return nil

@@ -21,7 +21,7 @@ func (e *execution) rowWithHooks(ctx context.Context, pc *prepared, col *column)
 	}
 	res := e.p.row(ctx, changed, col, e.memory)
 	if err := e.afterEach(ctx, res); err != nil && ctx.Err() == nil {
-		if res.Aggregate.Status == proviso.Fail { // an error after the verdict does not undo it
+		if res.Aggregate.Status == proviso.Fail { // an error after the verdict does not change it
 			res.Aggregate.Reason += "; " + err.Error()
 			return res
 		}

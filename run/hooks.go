@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The events that hooks are called for.
+// The events that call hooks.
 const (
 	beforeAll  = "beforeAll"
 	beforeEach = "beforeEach"
@@ -20,11 +20,11 @@ const (
 // hook is a function of the suite that is called around the run and its rows.
 type hook struct {
 	*function
-	only string // the event in its name; "" is all of them
+	only string // event that it is named after; "" means all events
 }
 
-// openHooks compiles the hooks. Hooks that cannot run are left out if the suite
-// may run without them.
+// openHooks compiles the hooks. Hooks that cannot run are left out if the suite may run without
+// them.
 func (p *Plan) openHooks() {
 	for _, g := range p.Suite.Extensions {
 		h := &hook{}
@@ -78,8 +78,8 @@ func (h *hook) call(ctx context.Context, moment string, context *value.Object) (
 	return o, nil
 }
 
-// beforeAll calls the hooks with the suite, and builds the plan again if they
-// change it. A hook that fails keeps the suite from running.
+// beforeAll calls the hooks with the suite, and rebuilds the plan if they change it. A hook
+// that fails keeps the suite from running.
 func (p *Plan) beforeAll(ctx context.Context) {
 	given := p.suiteObject()
 	now := given
@@ -101,14 +101,14 @@ func (p *Plan) beforeAll(ctx context.Context) {
 		p.checkDerived()
 		p.checkCases(ctx)
 	}
-	if p.mistakes.Err() != nil { // nothing else would undo what the hooks started
+	if p.mistakes.Err() != nil { // otherwise nothing would undo what the hooks started
 		for _, problem := range p.afterAll(context.WithoutCancel(ctx), given) {
 			p.note(proviso.Mistake{Warning: true, Code: proviso.Undecided, Message: problem}, "")
 		}
 	}
 }
 
-// suiteObject is the suite as hooks see it. Each case includes the defaults.
+// suiteObject returns the suite as hooks see it. Each case includes the defaults.
 func (p *Plan) suiteObject() *value.Object {
 	s := p.Suite
 	prompts := make([]any, len(s.Prompts))
@@ -148,7 +148,7 @@ func promptObject(prompt *proviso.Prompt) *value.Object {
 	return o
 }
 
-// testObject is a case as hooks see it.
+// testObject returns a case as hooks see it.
 func testObject(c *proviso.Case) *value.Object {
 	if c.Raw.Has("vars") {
 		return c.Raw
@@ -202,8 +202,8 @@ func (p *Plan) replaceSuite(given, now *value.Object, h *hook) bool {
 	return changed
 }
 
-// promptsOf reads the prompts that a hook returned. An unchanged prompt is the
-// suite's own, with its code and its assertions.
+// promptsOf reads the prompts that a hook returned. An unchanged prompt is the suite's own,
+// with its code and its assertions.
 func (p *Plan) promptsOf(list []any, h *hook) ([]proviso.Prompt, bool) {
 	prompts := make([]proviso.Prompt, len(list))
 	for i, v := range list {
@@ -245,8 +245,8 @@ func derivedOf(v any, h *hook) ([]proviso.DerivedMetric, bool) {
 	return derived, ok
 }
 
-// afterAll calls the hooks with the results of the finished run, and returns
-// their errors. No verdict changes after that.
+// afterAll calls the hooks with the results of the finished run, and returns their errors.
+// Verdicts no longer change.
 func (p *Plan) afterAll(ctx context.Context, suite *value.Object, members ...any) []string {
 	var problems []string
 	for _, h := range p.hooks {
@@ -278,7 +278,7 @@ func (e *execution) end(ctx context.Context, out *Outcome) []string {
 	return append(problems, e.p.afterAll(ctx, e.p.suiteObject(), "results", results, "prompts", e.promptObjects(), "evalId", e.meta.RunID, "config", e.p.Suite.Config.OrEmpty())...)
 }
 
-// promptObjects are the columns of the run with their results.
+// promptObjects returns the columns of the run with their results.
 func (e *execution) promptObjects() []any {
 	columns := e.summary.Columns()
 	list := make([]any, len(e.p.columns))

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestInstructionsInPrompts: {{ assertions.instructions }} are the instructions of the
-// assertions that apply to the case, first those of the set.
+// TestInstructionsInPrompts: {{ assertions.instructions }} holds the instructions of the case's
+// assertions, those of the set first.
 func TestInstructionsInPrompts(t *testing.T) {
 	t.Parallel()
 	const set = `
@@ -47,8 +47,8 @@ assertions:
 	}
 }
 
-// TestInstructionsThatAreMissing: a prompt that uses the instructions of a case without
-// any gets a warning, and one whose case has some gets none.
+// TestInstructionsThatAreMissing: a prompt that uses instructions gets a warning if its case
+// has none, and no warning otherwise.
 func TestInstructionsThatAreMissing(t *testing.T) {
 	t.Parallel()
 	const text = "prompts: ['{{ assertions.instructions }}']\nproviders: [echo]\ntests:\n  - {vars: {a: b}%s}\n"

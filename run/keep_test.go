@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestMemoryIsFlat runs many cases and checks the heap meanwhile. It is not
-// parallel, because it would count the memory of other tests.
+// TestMemoryIsFlat runs many cases and checks the heap meanwhile. It is not parallel, because
+// it would count the memory of other tests.
 func TestMemoryIsFlat(t *testing.T) {
 	const total, step = 20_000, 4_000
 	var b strings.Builder
@@ -59,7 +59,7 @@ func kib(bytes []uint64) []uint64 {
 	return list
 }
 
-// TestCancel: a run that is interrupted keeps what was finished and says so.
+// TestCancel: an interrupted run keeps its finished rows and is marked as interrupted.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ tests:
 	}
 }
 
-// TestDrain: a run that is drained begins no further row, and keeps those in progress.
+// TestDrain: a drained run starts no further row, and keeps those in flight.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	drain := make(chan struct{})
@@ -101,7 +101,7 @@ tests:
     assert: [{type: is-json}]
 `, nil, run.Options{Limits: run.Limits{Concurrency: 1}, Task: run.Task{Drain: drain}, Observers: run.Observers{Begin: func(*proviso.Case, *proviso.ProviderSpec) func() {
 		if begun.Add(1) == 4 {
-			close(drain) // while the fourth row is in progress
+			close(drain) // the fourth row is in flight
 		}
 		return func() { ended.Add(1) }
 	}}})
@@ -149,7 +149,7 @@ tests:
 	}
 }
 
-// TestKept: the run file gives the same totals and rows again.
+// TestKept: the run file yields the same totals and rows again.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), "prompts: [a]\nproviders: [echo]\ntests: [{assert: [{type: equals, value: a}]}, {assert: [{type: equals, value: b}]}]\n", nil, run.Options{})

@@ -6,22 +6,21 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Bounds of the cases that a plan keeps between checking and running them.
+// Limits of the cases that a plan keeps between checking and running them.
 const (
 	maxKept      = 1024
-	maxKeptBytes = 8 << 20 // of the texts in them
+	maxKeptBytes = 8 << 20 // bytes of the texts in them
 )
 
-// kept holds the prepared cases of a small suite, so that the run neither reads
-// nor compiles them again. A larger suite is read twice, so that its memory does
-// not grow with its cases.
+// kept holds the prepared cases of a small suite, so that the run neither reads nor compiles
+// them again. A larger suite is read twice, so that memory does not grow with its cases.
 type kept struct {
 	cases []*prepared
 	bytes int
 	off   bool // the cases are read again
 }
 
-// add keeps a case, or gives up keeping.
+// add keeps a case, or drops all cases if they exceed the limits.
 func (k *kept) add(pc *prepared) {
 	if k.off {
 		return
@@ -34,10 +33,10 @@ func (k *kept) add(pc *prepared) {
 	k.cases = append(k.cases, pc)
 }
 
-// drop gives up keeping.
+// drop drops the kept cases; no further ones are kept.
 func (k *kept) drop() { *k = kept{off: true} }
 
-// textBytes returns how long the texts in a value are.
+// textBytes returns the length of the texts in a value, in bytes.
 func textBytes(v any) int {
 	n := 0
 	switch v := v.(type) {
@@ -55,8 +54,8 @@ func textBytes(v any) int {
 	return n
 }
 
-// lazyCases yields the cases of the run: those that the plan kept, or else those
-// of the suite, which the workers prepare.
+// lazyCases yields the cases of the run: those that the plan kept, or those of the suite, which
+// the workers prepare.
 func (e *execution) lazyCases() iter.Seq2[*lazyCase, error] {
 	return func(yield func(*lazyCase, error) bool) {
 		if e.kept == nil {

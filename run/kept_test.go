@@ -21,14 +21,14 @@ func (c *countedCases) Cases() iter.Seq2[*proviso.Case, error] {
 	return c.CaseSource.Cases()
 }
 
-// TestSmallSuitesAreReadOnce: the run takes the cases that were checked, unless
-// they are too many or too large to be kept.
+// TestSmallSuitesAreReadOnce: the run uses the cases kept from the check, unless they are too
+// many or too large.
 func TestSmallSuitesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
-		cases, bytes int // how many, and the text of each
-		passes       int // over the cases, by the run
+		cases, bytes int // number of cases, and text size of each
+		passes       int // passes over the cases during the run
 	}{
 		{"few", 3, 10, 0},
 		{"many", 1025, 10, 1},
@@ -39,7 +39,7 @@ func TestSmallSuitesAreReadOnce(t *testing.T) {
 			var b strings.Builder
 			for i := range c.cases {
 				serial := ""
-				if i == 1 { // it runs before the others
+				if i == 1 { // runs before the others
 					serial = `, "options": {"runSerially": true}`
 				}
 				fmt.Fprintf(&b, `{"vars": {"n": "%d", "text": %q}, "assert": [{"type": "starts-with", "value": "%d"}]%s}`+"\n", i, strings.Repeat("x", c.bytes), i, serial)
@@ -60,8 +60,7 @@ func TestSmallSuitesAreReadOnce(t *testing.T) {
 				if out.Totals.Passed != c.cases {
 					t.Errorf("%s, want %d passed", counts(out), c.cases)
 				}
-				// Cases that run serially take a pass of their own, and what was kept
-				// serves one run.
+				// Serial cases take a pass of their own, and kept cases serve only one run.
 				want := 2 * max(c.passes, again)
 				if counted.passes != want {
 					t.Errorf("run %d read the cases %d times, want %d", again, counted.passes, want)

@@ -9,9 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// memory holds what one row leaves for later ones: the turns of conversations
-// and the outputs that cases store. If a suite uses it, rows run one at a time,
-// in order.
+// memory holds data that rows leave for later ones: the turns of conversations and the outputs
+// that cases store. If a suite uses it, rows run one at a time, in order.
 type memory struct {
 	run string // id of the run
 
@@ -46,13 +45,12 @@ func (m *memory) extend(vars *value.Object, pc *prepared, col *column) *value.Ob
 	return out
 }
 
-// ownVars are the variables that a run sets for each row. Prompts and code see
-// them. Assertions and reports do not, because the values differ from run to
-// run.
+// ownVars are the variables that a run sets for each row. Prompts and code see them. Assertions
+// and reports do not, because the values differ between runs.
 type ownVars struct {
 	run                  string
 	test, prompt, repeat int
-	// foreign are the names of variables whose value came from a model.
+	// foreign are the names of variables with values from a model.
 	foreign map[string]bool
 }
 
@@ -68,7 +66,7 @@ func (m *memory) own(pc *prepared, col *column) ownVars {
 	return ownVars{run: m.run, test: pc.Index, prompt: col.index, repeat: pc.Repeat, foreign: m.foreign(pc)}
 }
 
-// over returns vars with those of the run.
+// over returns vars overlaid with those of the run.
 func (o ownVars) over(vars *value.Object) *value.Object {
 	return over(vars, o.vars())
 }
@@ -94,7 +92,7 @@ func (o ownVars) without(vars *value.Object) *value.Object {
 	return out
 }
 
-// usedBy reports whether a prompt or a text in vars may name one of them.
+// usedBy reports whether a prompt or a text in vars may name a variable of the run.
 func (o ownVars) usedBy(raw string, vars *value.Object) bool {
 	const sign = "__"
 	if strings.Contains(raw, sign) {
@@ -108,9 +106,9 @@ func (o ownVars) usedBy(raw string, vars *value.Object) bool {
 	return false
 }
 
-// foreign returns the names of variables whose value came from a model. They
-// are inserted into templates but are never templates themselves, because an
-// answer must not read the environment or other variables.
+// foreign returns the names of variables with values from a model. They are inserted into
+// templates but are never templates themselves, because an answer must not read the environment
+// or other variables.
 func (m *memory) foreign(pc *prepared) map[string]bool {
 	if pc.Options.DisableTemplates {
 		names := map[string]bool{}
@@ -160,7 +158,7 @@ func (m *memory) remember(pc *prepared, col *column, res *proviso.Result) {
 	m.turns[key] = append(m.turns[key], turn)
 }
 
-// chat returns a prompt that is JSON as a value.
+// chat returns a JSON prompt as a value, and any other prompt as text.
 func chat(prompt string) any {
 	if v, ok := jsonPrompt(prompt); ok {
 		return v
@@ -168,8 +166,8 @@ func chat(prompt string) any {
 	return prompt
 }
 
-// lastMessage is the user's message: the text of the last message of a chat, or
-// the prompt itself.
+// lastMessage returns the user's message: the text of the last message of a chat, or the prompt
+// itself.
 func lastMessage(prompt string) any {
 	list, ok := chat(prompt).([]any)
 	if !ok || len(list) == 0 {

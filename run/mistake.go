@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// maxMistakes bounds how many mistakes are kept.
+// maxMistakes limits how many mistakes are kept.
 const maxMistakes = 100
 
 // mistake records err with its place, as a warning if it may be skipped.
@@ -49,16 +49,16 @@ func (p *Plan) mistake(err error) {
 
 // noted is a recorded mistake.
 type noted struct {
-	at      int    // among the mistakes
+	at      int    // index in the mistakes
 	cases   int    // number of cases read when it was last reported
 	pointer string // where it was last reported
 }
 
-// note keeps a mistake once, and counts how often it occurs: at another
-// pointer, or in another case.
+// note keeps a mistake once, and counts its occurrences: each at another pointer, or in another
+// case.
 func (p *Plan) note(m proviso.Mistake, pointer string) { p.noteAs(m.String(), m, pointer) }
 
-// noteAs keeps the first of the mistakes with a key.
+// noteAs keeps only the first mistake with a key.
 func (p *Plan) noteAs(key string, m proviso.Mistake, pointer string) {
 	if n, known := p.noted[key]; known {
 		if n.cases != p.Cases || n.pointer != pointer {
@@ -89,7 +89,7 @@ func (p *Plan) full(warning bool) bool {
 	return len(p.mistakes) >= maxMistakes && (warning || p.lastWarning() < 0)
 }
 
-// lastWarning is the index of the last warning, or -1.
+// lastWarning returns the index of the last warning, or -1.
 func (p *Plan) lastWarning() int {
 	for i, m := range slices.Backward(p.mistakes) {
 		if m.Warning {
@@ -99,7 +99,7 @@ func (p *Plan) lastWarning() int {
 	return -1
 }
 
-// pointerOf is the pointer of an error in the suite, "" if it has none.
+// pointerOf returns the pointer of an error in the suite, "" if it has none.
 func pointerOf(err error) string {
 	var e *proviso.Error
 	if errors.As(err, &e) {
@@ -124,7 +124,7 @@ func (u *unchecked) add(pc *prepared) {
 	u.cases++
 }
 
-// warn reports their number once, at the first of them.
+// warn reports their number once, at the first such case.
 func (u *unchecked) warn(p *Plan) {
 	if u.cases == 0 {
 		return
@@ -144,11 +144,10 @@ func (u *unchecked) warn(p *Plan) {
 // wording warns about judged assertions whose wording is ambiguous.
 type wording struct {
 	p    *Plan
-	seen map[*proviso.Assertion]bool // the set of a suite is the same in every case
+	seen map[*proviso.Assertion]bool // the suite's set is the same in every case
 }
 
-// maxWorded bounds how many assertions are remembered; further ones may be
-// checked twice.
+// maxWorded limits how many assertions are remembered; further ones may be checked twice.
 const maxWorded = 10_000
 
 // warn checks assertions and the members of sets.

@@ -16,7 +16,7 @@ import (
 // Templates renders prompts, variables and assertion values.
 type Templates interface {
 	check.Templates
-	// Variables returns the names that text uses.
+	// Variables returns the variable names that text uses.
 	Variables(text string) []string
 }
 
@@ -43,24 +43,24 @@ type Options struct {
 	PlainJSON    bool // JSON prompts are rendered as text (PROMPTFOO_DISABLE_JSON_AUTOESCAPE)
 }
 
-// Engines are the parts that a run uses. Their creator closes them. Files, Env,
-// Templates, Metrics and Open are required.
+// Engines are the parts that a run uses. Their creator closes them. Files, Env, Templates,
+// Metrics and Open are required.
 type Engines struct {
 	Code      proviso.Code // nil runs no code
 	Files     proviso.Files
 	Env       proviso.Env
 	Templates Templates
-	// Included are the files that PromptTemplates includes; nil if it includes none.
+	// Included holds the files that PromptTemplates includes; nil if it includes none.
 	Included *Included
-	// PromptTemplates renders prompts that the suite writes, which may include files;
-	// nil is Templates.
+	// PromptTemplates renders prompts from the suite, which may include files; nil means
+	// Templates.
 	PromptTemplates Templates
 	Metrics         Metrics        // for derived metrics
-	Checks          *check.Engines // of patterns and SQL; nil starts others, which Plan.Close closes
+	Checks          *check.Engines // for patterns and SQL; nil creates engines that Plan.Close closes
 	Grader          proviso.Grader // nil leaves judged assertions undecided
 	Judge           func() string  // identity of the grader once the plan is made, "" if it was not needed; may be nil
 	Spans           proviso.Spans  // may be a [Tracer]
-	// CommandTools are names of tools that run commands, beside the usual ones.
+	// CommandTools are names of tools that run commands, besides the usual ones.
 	CommandTools []string
 	Client       *http.Client // for webhooks; if nil, they are undecided
 	// Secrets are redacted from every stored row. If nil, nothing is redacted.
@@ -94,56 +94,55 @@ const defaultConcurrency = 4
 type Limits struct {
 	Concurrency int // rows in flight; 4 if 0
 	Delay       time.Duration
-	RowTimeout  time.Duration // 0 is none
-	Timeout     time.Duration // 0 is none
+	RowTimeout  time.Duration // 0 means no limit
+	Timeout     time.Duration // 0 means no limit
 }
 
-// Observers are called while a run goes on. All of them may be nil.
+// Observers are called during a run. Each may be nil.
 type Observers struct {
-	// Keep is called with each finished row, from several goroutines at once.
-	// The row is valid until Keep returns. An error ends the run.
+	// Keep is called concurrently with each finished row. The row is valid until Keep returns.
+	// An error ends the run.
 	Keep func(ctx context.Context, index int, row []byte, r *proviso.Result) error
 	// Tick is called after each row with the totals so far.
 	Tick func(proviso.Totals)
-	// Taken is called before the first row with the totals of the rows that an
-	// earlier run finished, if there are any.
+	// Taken is called before the first row with the totals of the rows that an earlier run
+	// finished, if there are any.
 	Taken func(proviso.Totals)
-	// Begin is called before each row, from several goroutines at once; the
-	// function that it returns is called when the row is done.
+	// Begin is called concurrently before each row; the function that it returns is called when
+	// the row is done.
 	Begin func(c *proviso.Case, p *proviso.ProviderSpec) (end func())
 }
 
-// Task selects the part of a suite to run and the place where the run is
-// stored.
+// Task selects the part of a suite to run, and where the run is stored.
 type Task struct {
 	Dir    string // folder of kept runs; "" stores the run in a temporary folder
 	Folder string // absolute path of the suite, to find files next to it; "" for an untrusted suite
 	RunID  string // id of the run in its rows; "" uses that of the run file
 
-	Revision report.Revision // of the repository that the suite is in, for the record
+	Revision report.Revision // revision of the suite's repository, for the record
 
 	Providers *regexp.Regexp // only providers whose id or label matches
 	Prompts   *regexp.Regexp // only prompts whose id or label matches
 
 	Replay *Replay // set if the answers are recorded
 
-	Resume      string // run file or folder whose finished rows are taken over; "" starts a new run
-	RetryErrors bool   // with Resume: rows that were errors run again
-	// Earlier passes the rows of an earlier attempt to take, as Keep got them.
-	// They count as finished, like those of Resume. Nil if there was no attempt.
+	Resume      string // run file or folder whose finished rows are reused; "" starts a new run
+	RetryErrors bool   // with Resume: rows with the status error run again
+	// Earlier passes the rows of an earlier attempt to take, as Keep received them. They count
+	// as finished, like those of Resume. It is nil if there was no attempt.
 	Earlier func(take func(index int, row []byte) error) error
 
-	// Take takes the first part, from a row on, that no other process runs; ok is false
-	// if there is none. With it the run has the rows of these parts only, and Earlier is
-	// not used: see [Plan.Divide]. Nil runs all rows.
+	// Take takes the first part, from a row on, that no other process runs; ok is false if
+	// there is none. With Take, the run has only the rows of these parts, and Earlier is not
+	// used: see [Plan.Divide]. If it is nil, all rows run.
 	Take func(ctx context.Context, from int) (p Part, ok bool, err error)
 
-	// Drain ends the run gently once it is closed: no further row begins, and those in
-	// progress are finished and stored. The run is then incomplete. Nil never does.
+	// Drain ends the run gracefully once it is closed: no further row starts, and rows in
+	// flight are finished and stored. The run is then incomplete. Nil never drains.
 	Drain <-chan struct{}
 
 	Dry             bool // nothing will run: generators and hooks are only compiled, and generated cases stay unknown
 	SkipUnsupported bool // rows that use unsupported features are undecided
-	KeysElsewhere   bool // another process asks the models and has the keys: that one is missing here is no mistake
+	KeysElsewhere   bool // another process sends the requests and has the keys: a key missing here is no mistake
 	Warn            bool // warn about probable mistakes, such as undefined variables
 }

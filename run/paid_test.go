@@ -27,8 +27,8 @@ func (p *paidProvider) Answer(context.Context, proviso.Ask) (proviso.Output, err
 	return proviso.Output{Value: "answer", Cached: p.cached}, nil
 }
 
-// TestPaidRowsAreKeptBeforeTheyCount checks the run file whenever a row counts.
-// A paid row is in it by then; a free one may come later.
+// TestPaidRowsAreKeptBeforeTheyCount checks the run file whenever a row counts. A paid row must
+// be in it; a free one may come later.
 func TestPaidRowsAreKeptBeforeTheyCount(t *testing.T) {
 	t.Parallel()
 	compared := "prompts: [a, b]\nproviders: [paid]\ntests:\n  - assert: [{type: max-score}, {type: contains, value: answer}]\n"
@@ -69,8 +69,8 @@ func TestPaidRowsAreKeptBeforeTheyCount(t *testing.T) {
 	}
 }
 
-// TestUnrecordedEndsTheRun: once requests cannot be recorded, no more are made,
-// and the run can be resumed later.
+// TestUnrecordedEndsTheRun: once requests cannot be recorded, no more are sent, and the run can
+// be resumed later.
 func TestUnrecordedEndsTheRun(t *testing.T) {
 	t.Parallel()
 	p := &paidProvider{}

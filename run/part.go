@@ -4,16 +4,16 @@ import "context"
 
 // Part is a part of the rows of a plan that this process runs.
 type Part struct {
-	From, To int // rows by their index; To is the first beyond, 0 if there is none
-	// Earlier passes the rows of the part that are finished to take. They are not run
-	// again. It may be nil.
+	From, To int // row indices; To is the first after the part, 0 if there is no end
+	// Earlier passes the finished rows of the part to take. They do not run again. It may be
+	// nil.
 	Earlier func(take func(index int, row []byte) error) error
 }
 
-// Divide says how many rows a part has, and how many parts the rows make, if several
-// processes run them: 0 if one process has to run all rows, because they depend on each
-// other or are too few. A part is worth at least 2 × Concurrency rows, and there are at most
-// 256, so that taking one is rare beside the requests of its rows.
+// Divide returns the number of rows per part, and the number of parts, if several processes run
+// the plan. It returns 0 if one process has to run all rows, because they depend on each other
+// or are too few. A part has at least 2 × Concurrency rows, and there are at most 256 parts, so
+// that taking one is rare compared with the requests of its rows.
 func (p *Plan) Divide() (rows, parts int) {
 	const most = 256
 	columns := len(p.columns)
@@ -22,23 +22,23 @@ func (p *Plan) Divide() (rows, parts int) {
 		return 0, 0
 	}
 	rows = max(2*p.o.Concurrency, (all+most-1)/most)
-	rows = (rows + columns - 1) / columns * columns // whole cases: their rows may be compared
+	rows = (rows + columns - 1) / columns * columns // whole cases: their rows may be compared with each other
 	if all < 2*rows {
 		return 0, 0
 	}
 	return rows, (all + rows - 1) / rows
 }
 
-// shares is which rows this process runs.
+// shares are the rows that this process runs.
 type shares struct {
-	take func(ctx context.Context, from int) (Part, bool, error) // nil if it runs all
+	take func(ctx context.Context, from int) (Part, bool, error) // nil if it runs all rows
 	part Part
-	has  bool // part was taken
-	none bool // no process leaves any
+	has  bool // part holds the current part
+	none bool // no parts are left
 }
 
-// mine reports whether this process runs the rows of the case whose first row has an index.
-// Cases come in their order.
+// mine reports whether this process runs the rows of the case whose first row has the given
+// index. It must be called for cases in order.
 func (e *execution) mine(ctx context.Context, first int) (bool, error) {
 	s := &e.shares
 	if s.take == nil {
@@ -60,9 +60,9 @@ func (e *execution) mine(ctx context.Context, first int) (bool, error) {
 	return !s.none && first >= s.part.From, nil
 }
 
-// takeFinished notes the finished rows of a part.
+// takeFinished counts the finished rows of a part.
 func (e *execution) takeFinished(p Part) error {
-	clear(e.done) // of the part before
+	clear(e.done) // from the previous part
 	if p.Earlier == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/run"
 )
 
-// TestParts: a run has the rows of the parts that it takes, without those that were finished.
+// TestParts: a run has the rows of the parts that it takes, without those already finished.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	const text = "prompts: [a, b]\nproviders: [echo]\ntests: [{vars: {n: [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\"]}, assert: [{type: equals, value: a}]}]\n"
@@ -40,7 +40,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestDivide: parts hold whole cases, and a run whose rows depend on each other is not divided.
+// TestDivide: parts hold whole cases, and a run whose rows depend on each other is not sharded.
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	cases := func(n int, more string) string {

@@ -25,8 +25,8 @@ import (
 // Plan is a suite that is ready to run. It must not be used concurrently.
 type Plan struct {
 	Suite *proviso.Suite
-	// Cases is the number of cases, Rows the number of their rows. In a Dry plan
-	// each of the Generators counts as one case.
+	// Cases is the number of cases, Rows the number of their rows. In a Dry plan each of the
+	// Generators counts as one case.
 	Cases, Rows, Generators int
 	Warnings                proviso.Mistakes
 
@@ -98,7 +98,7 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	if p.mistakes.Err() == nil && p.Rows == 0 && s.Unseen == 0 {
 		p.mistake(proviso.Errorf(proviso.Invalid, "no test is selected: the suite has no cases, or the filters leave none"))
 	}
-	_, _ = p.content.Write(o.Included.sum()) // a hash never fails
+	_, _ = p.content.Write(o.Included.sum()) // writing to a hash never fails
 	slices.SortStableFunc(p.mistakes, func(a, b proviso.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
 	})
@@ -108,8 +108,8 @@ func New(ctx context.Context, s *proviso.Suite, o Options) (*Plan, proviso.Mista
 	return p, p.mistakes
 }
 
-// Close releases what the plan compiled. The plan can no longer run. The
-// engines in the options stay open; their owner closes them.
+// Close releases what the plan compiled. The plan can no longer run. The engines in the options
+// stay open; their owner closes them.
 func (p *Plan) Close() error {
 	if p.compiler == nil { // engines were missing
 		return nil
@@ -148,12 +148,12 @@ func (p *Plan) openColumns() {
 	}
 }
 
-// selected reports whether a filter selects what has this id and label.
+// selected reports whether a filter selects an id and label.
 func selected(filter *regexp.Regexp, id, label string) bool {
 	return filter == nil || filter.MatchString(id) || filter.MatchString(label)
 }
 
-// nothingLeft says why there is no prompt with a provider.
+// nothingLeft returns why there is no prompt with a provider.
 func (p *Plan) nothingLeft() error {
 	none := func(what string, filter *regexp.Regexp, names []string) error {
 		return proviso.Errorf(proviso.Invalid, "no %s matches the filter %q; the %ss are %s", what, filter, what, excerpt.Bytes(strings.Join(names, ", "), 200))
@@ -230,7 +230,7 @@ func (p *Plan) open(spec proviso.ProviderSpec) (proviso.Provider, error) {
 	return got, err
 }
 
-// transform compiles a transform once.
+// transform compiles each transform once.
 func (p *Plan) transform(text string) (*check.Transform, error) {
 	if t, ok := p.scripts[text]; ok {
 		return t, nil
@@ -242,7 +242,7 @@ func (p *Plan) transform(text string) (*check.Transform, error) {
 	return t, err
 }
 
-// placed sets the place of err if it has none.
+// placed sets the pointer of err if it has none.
 func placed(err error, pointer string) error {
 	var e *proviso.Error
 	if !errors.As(err, &e) {

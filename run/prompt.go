@@ -18,15 +18,15 @@ import (
 // source is the text of a prompt and its origin.
 type source struct {
 	raw string
-	// lax means that a text with an unclosed tag is sent unchanged: the suite
-	// has promptfoo's format, or code produced the text.
+	// lax means that a text with an unclosed tag is sent unchanged: the suite has promptfoo's
+	// format, or code produced the text.
 	lax bool
-	// written says that the suite wrote the text, and neither code nor a case a part
-	// of it: then it may include files.
+	// written means that the suite alone wrote the text, without code or a part from a case.
+	// Only such a text may include files.
 	written bool
 }
 
-// promptTemplates render what the suite writes as a prompt.
+// promptTemplates returns the templates for prompts from the suite.
 func (p *Plan) promptTemplates() Templates {
 	if p.o.PromptTemplates == nil {
 		return p.o.Templates
@@ -34,7 +34,7 @@ func (p *Plan) promptTemplates() Templates {
 	return p.o.PromptTemplates
 }
 
-// templates render a prompt.
+// templates returns the templates for a prompt.
 func (p *Plan) templates(s source) Templates {
 	if s.written {
 		return p.promptTemplates()
@@ -81,7 +81,7 @@ func (p *Plan) checkPrompt(c *column) {
 			c.uses = p.promptTemplates().Variables(prompt.Raw)
 			return
 		}
-		if e := (*proviso.Error)(nil); errors.As(err, &e) && e.Code != proviso.Invalid { // a file that it includes
+		if e := (*proviso.Error)(nil); errors.As(err, &e) && e.Code != proviso.Invalid { // from an included file
 			p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
 			return
 		}
@@ -170,14 +170,13 @@ func renderTexts(ctx context.Context, t Templates, v any, vars *value.Object) (a
 	return v, nil
 }
 
-// assertionsName is the variable that prompts find the instructions of their
-// assertions in: {{ assertions.instructions }}. A variable of the case with this name
-// takes precedence.
+// assertionsName is the variable in which prompts find the instructions of their assertions: {{
+// assertions.instructions }}. A variable of the case with this name takes precedence.
 const assertionsName = "assertions"
 
-// withInstructions adds the instructions of the assertions that apply to a row to the
-// variables of a prompt that uses them, as a list in Markdown. They are never
-// templates: they were rendered once. Reports and assertions do not see the variable.
+// withInstructions adds the instructions of a row's assertions, as a Markdown list, to the
+// variables of a prompt that uses them. They are not templates again: they have been rendered.
+// Reports and assertions do not see the variable.
 func (p *Plan) withInstructions(ctx context.Context, pc *prepared, col *column, raw string, vars *value.Object, foreign map[string]bool) (*value.Object, map[string]bool, error) {
 	if !strings.Contains(raw, assertionsName) || vars.Has(assertionsName) {
 		return vars, foreign, nil

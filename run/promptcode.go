@@ -38,7 +38,7 @@ func (p *Plan) promptCode(prompt *proviso.Prompt) (promptCode, error) {
 	default:
 		command = g.File
 		if !strings.ContainsRune(command, '/') {
-			command = "./" + command // of the suite's folder, and none of the PATH
+			command = "./" + command // in the suite's folder, not in PATH
 		}
 	}
 	return p.promptProgram(g, command, prompt.Config, !isCommand)
@@ -120,7 +120,7 @@ func (p *Plan) promptProgram(g *proviso.Generator, command string, config *value
 	if p.o.Untrusted {
 		return nil, proviso.Errorf(proviso.Refused, "the prompt %q is code, which an untrusted suite may not run", g.File)
 	}
-	if isFile { // its content is part of the hash of the run
+	if isFile { // its content is part of the run's hash
 		if _, err := p.o.Files.ReadFile(g.File); err != nil {
 			return nil, err
 		}
@@ -136,10 +136,9 @@ func (p promptProgram) write(ctx context.Context, context *value.Object) (any, e
 	return p.Run(ctx, value.Stringify(context))
 }
 
-// writePrompt returns the prompt of a row, from the suite or its code, and the
-// settings for the provider that come with it. Code gets the variables as they
-// are written. After that, references between variables are resolved for the
-// template and all later steps.
+// writePrompt returns the prompt of a row, from the suite or its code, and the provider
+// settings that come with it. Code gets the variables as written. After that, references
+// between variables are resolved for the template and all later steps.
 func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *proviso.Result, own ownVars) (string, *value.Object, error) {
 	config, s := col.prompt.Config, source{
 		raw: pc.Options.Prefix + col.prompt.Raw + pc.Options.Suffix, lax: p.Suite.Lenient,
@@ -172,7 +171,7 @@ func (p *Plan) writePrompt(ctx context.Context, pc *prepared, col *column, res *
 	resolved := resolveVars(vars, foreign)
 	res.Vars = own.without(resolved)
 	if col.code != nil && len(foreign) > 0 {
-		return s.raw, config, nil // a model wrote parts of it, which are not templates
+		return s.raw, config, nil // a model wrote parts of it, so it is not a template
 	}
 	seen, foreign, err := p.withInstructions(ctx, pc, col, s.raw, resolved, foreign)
 	if err != nil {

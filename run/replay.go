@@ -9,10 +9,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 )
 
-// Replay makes a run use recorded answers. Such a run has the same bytes every
-// time: its id and its time come from the recording, steps without a recorded
-// latency take no time, rows run one at a time, in order, and nothing waits.
-// The duration of the run is the sum of the recorded latencies.
+// Replay makes a run use recorded answers. Such a run has the same bytes every time: its id and
+// its time come from the recording, steps without a recorded latency take no time, rows run one
+// at a time, in order, and nothing waits. The duration of the run is the sum of the recorded
+// latencies.
 type Replay struct {
 	Made time.Time // when the answers were recorded
 	Key  string    // distinguishes recordings
@@ -28,7 +28,7 @@ func (r *Replay) id(p *Plan) string {
 	return runfile.ContentID(r.Made, b.String())
 }
 
-// started is the start time of the run.
+// started returns the start time of the run.
 func (p *Plan) started() time.Time {
 	if p.o.Replay != nil {
 		return p.o.Replay.Made
@@ -36,7 +36,7 @@ func (p *Plan) started() time.Time {
 	return time.Now()
 }
 
-// took is the latency of an answer whose provider reports none.
+// took returns the latency of an answer whose provider reports none.
 func (p *Plan) took(start time.Time) *time.Duration {
 	var d time.Duration
 	if p.o.Replay == nil {
@@ -45,7 +45,7 @@ func (p *Plan) took(start time.Time) *time.Duration {
 	return &d
 }
 
-// elapsed is the duration of the run.
+// elapsed returns the duration of the run.
 func (e *execution) elapsed(start time.Time) time.Duration {
 	if e.p.o.Replay == nil {
 		return time.Since(start)
@@ -57,7 +57,7 @@ func (e *execution) elapsed(start time.Time) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond)).Round(time.Microsecond)
 }
 
-// delay is the pause after a row.
+// delay returns the pause after a row.
 func (e *execution) delay(col *column, res *proviso.Result) time.Duration {
 	if e.p.o.Replay != nil || e.late() {
 		return 0

@@ -29,7 +29,7 @@ providers: [{id: echo, delay: %d}]
 tests: [{vars: {n: ["1", "2", "3", "4"]}}]
 `
 	for name, tt := range map[string]struct {
-		own    int // the provider's, in milliseconds
+		own    int // the provider's delay, in milliseconds
 		o      run.Options
 		cached bool
 		want   time.Duration

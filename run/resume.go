@@ -11,9 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// resume takes over the finished rows of an earlier run of the same suite, so
-// that only the others are run. With RetryErrors, rows that were errors run
-// again. Rows with a comparison always run again.
+// resume takes over the finished rows of an earlier run of the same suite, so that only the
+// others run. With RetryErrors, rows with the status error run again. Rows with a comparison
+// always run again.
 func (e *execution) resume(path string) error {
 	r, err := runfile.Open(path)
 	if err != nil {
@@ -21,7 +21,7 @@ func (e *execution) resume(path string) error {
 	}
 	defer r.Close()
 	if h := r.Header(); e.remote == nil && h.Hash != e.p.Hash() || e.remote != nil && !e.p.sameInput(h) {
-		return proviso.Errorf(proviso.Invalid, "run %s was made of another suite, or the suite has changed since: name the suite of that run with -c, or run this one anew without --resume", h.ID)
+		return proviso.Errorf(proviso.Invalid, "run %s was made from another suite, or the suite has changed since: name the suite of that run with -c, or run this one anew without --resume", h.ID)
 	}
 	e.done = make(map[int]bool, r.Len())
 	for index, row := range r.Rows() {
@@ -77,8 +77,7 @@ func (e *execution) taken() {
 	}
 }
 
-// takeEarlier copies the rows of an earlier attempt into a run file of their
-// own.
+// takeEarlier copies the rows of an earlier attempt into the new run file.
 func (e *execution) takeEarlier() error {
 	e.done = map[int]bool{}
 	if e.p.o.Earlier == nil || e.p.o.Take != nil {

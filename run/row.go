@@ -38,8 +38,7 @@ func (p *Plan) row(ctx context.Context, pc *prepared, col *column, m *memory) *p
 	return res
 }
 
-// cutOff names the limit if a deadline kept a row, or an assertion, from being
-// decided.
+// cutOff names the exceeded limit in the reasons of a row's undecided verdicts.
 func cutOff(res *proviso.Result, limit string) {
 	name := func(reason *string) { *reason = strings.Replace(*reason, context.DeadlineExceeded.Error(), limit, 1) }
 	for _, list := range [][]proviso.Verdict{res.Verdicts, res.SetVerdict} {
@@ -105,7 +104,7 @@ func (p *Plan) variables(ctx context.Context, pc *prepared, res *proviso.Result,
 	return p.computeVars(ctx, pc, res, own)
 }
 
-// over merges objects; the last takes precedence.
+// over returns vars overlaid with top.
 func over(vars, top *value.Object) *value.Object {
 	all := vars.Clone()
 	for name, v := range top.All() {
@@ -114,14 +113,14 @@ func over(vars, top *value.Object) *value.Object {
 	return all
 }
 
-// written are the variables of a case as they are in the suite.
+// written returns the variables of a case as written in the suite.
 func written(c *proviso.Case) *value.Object {
 	vars, _ := c.Raw.At("vars").(*value.Object)
 	return vars
 }
 
-// noteWritten keeps the variables as they are in the suite, if they differ from
-// those that the row used.
+// noteWritten keeps the variables as written in the suite, if they differ from those that the
+// row used.
 func noteWritten(pc *prepared, res *proviso.Result) {
 	if res.Vars == pc.Vars && pc.plain {
 		return
@@ -272,10 +271,9 @@ func (p *Plan) prepareCriteria(ctx context.Context, pc *prepared) *check.Set {
 	return set
 }
 
-// evaluate combines the result of the assertion set with the case's own. A case
-// that has both passes if both pass, and fails if either fails. A result in
-// which every assertion was skipped is ignored; if that is true of both,
-// nothing was checked.
+// evaluate combines the result of the assertion set with the case's own. A case that has both
+// passes if both pass, and fails if either fails. A result in which every assertion was skipped
+// is ignored; if that is true of both, nothing was checked.
 func (p *Plan) evaluate(pc *prepared, res *proviso.Result) {
 	e := check.Evaluate(res.SetVerdict, p.Suite.Threshold, false)
 	a := &res.Aggregate

@@ -25,8 +25,8 @@ import (
 // notKept is the folder of temporary runs.
 const notKept = "-"
 
-// plan reads the suite in text, with further files beside it, and makes a plan of
-// it that keeps its run in the test's own folder.
+// plan reads the suite in text, with further files beside it, and makes a plan that stores its
+// run in the test's own folder.
 func plan(t *testing.T, text string, files map[string]string, o run.Options) (*run.Plan, proviso.Mistakes) {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func plan(t *testing.T, text string, files map[string]string, o run.Options) (*r
 // metrics is shared by all tests, since mathjs takes long to start.
 var metrics = mathjs.New(mathjs.Options{})
 
-// completed adds defaults for what a test does not set.
+// completed adds defaults for options that a test does not set.
 func completed(o *run.Options) {
 	if o.Metrics == nil {
 		o.Metrics = metrics
@@ -73,7 +73,7 @@ func completed(o *run.Options) {
 	}
 }
 
-// outcome runs a suite that has no mistakes.
+// outcome runs a suite without mistakes.
 func outcome(t *testing.T, ctx context.Context, text string, files map[string]string, o run.Options) *run.Outcome {
 	t.Helper()
 	p, mistakes := plan(t, text, files, o)
@@ -127,7 +127,7 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// statuses are the verdicts on the rows, in index order.
+// statuses returns the verdicts on the rows, in index order.
 func statuses(t *testing.T, out *run.Outcome) string {
 	t.Helper()
 	var list []string
@@ -142,8 +142,7 @@ func counts(out *run.Outcome) string {
 	return fmt.Sprintf("%d passed, %d failed, %d errors, %d skipped", t.Passed, t.Failed, t.Errors, t.Skipped)
 }
 
-// TestColumns: rows are ordered by case, then provider, then prompt, whichever
-// ends first.
+// TestColumns: rows are ordered by case, then provider, then prompt, whichever finishes first.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -213,8 +212,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestTransforms: the provider's comes first, then the case's, then the
-// assertion's, which the other assertions do not see.
+// TestTransforms: the provider's transform comes first, then the case's, then the assertion's,
+// which other assertions do not see.
 func TestTransforms(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -248,9 +247,8 @@ tests:
 	}
 }
 
-// TestErrorIsNotFail: an undecided assertion leaves its row undecided, unless
-// another assertion has failed. It is not negated, and does not affect other
-// verdicts or rows.
+// TestErrorIsNotFail: an undecided assertion leaves its row undecided, unless another assertion
+// has failed. It is not negated, and does not affect other verdicts or rows.
 func TestErrorIsNotFail(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -284,8 +282,8 @@ tests:
 	}
 }
 
-// TestMaxScore: the best output of a case wins, the first among equals; a row
-// without an output does not take part.
+// TestMaxScore: the best output of a case wins, the first one on a tie; a row without an output
+// does not take part.
 func TestMaxScore(t *testing.T) {
 	t.Parallel()
 	const head = "prompts: [short, a longer one, \"a longer one \"]\nproviders: [echo]\ntests:\n"
@@ -306,8 +304,7 @@ func TestMaxScore(t *testing.T) {
 	}
 }
 
-// TestRepeat: k of n repeats of a column are enough. That tolerates failures,
-// but never errors.
+// TestRepeat: k of n repeats of a column are enough. That tolerates failures, but never errors.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	const (
@@ -334,7 +331,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestMistakes: a plan with mistakes names all of them.
+// TestMistakes: a plan with mistakes reports all of them.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	needsMathjs(t)

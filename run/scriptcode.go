@@ -17,13 +17,13 @@ import (
 // actingTimeout limits one call of a generator or a hook.
 const actingTimeout = 2 * time.Minute
 
-// code compiles a function of a file. The default function is standard in
-// Python and Ruby. In JavaScript it is the default export, which adapter, if it
-// is not "", turns into a function.
+// code compiles a function of a file. In Python and Ruby, standard is the name of the default
+// function. In JavaScript the default function is the default export, which adapter, if not "",
+// turns into a function.
 func (p *Plan) code(ctx context.Context, g *proviso.Generator, standard, adapter string) (proviso.Function, error) {
 	language := check.LanguageOf(g.File)
 	if language == "" {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is no script", g.File)
+		return nil, proviso.Errorf(proviso.Invalid, "%s is not a script", g.File)
 	}
 	if p.o.Code == nil || p.o.Files == nil {
 		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", g.File, language)
@@ -49,7 +49,7 @@ func (p *Plan) code(ctx context.Context, g *proviso.Generator, standard, adapter
 	return fn, nil
 }
 
-// shown is the name of a file in messages.
+// shown returns the name of a file for messages.
 func (p *Plan) shown(g *proviso.Generator) string { return check.Shown(p.o.Files, g.File) }
 
 // function is a function of a file, compiled once for all rows that call it.
@@ -98,10 +98,10 @@ func (f *function) call(ctx context.Context, args ...any) (any, error) {
 	return nil, f.p.threw(f.Generator, f.standard, err)
 }
 
-// name is the function's name in messages.
+// name returns the function's name for messages.
 func (f *function) name() string { return called(f.Generator, f.standard) }
 
-// called is the name in messages of a function with a default name.
+// called returns the name, for messages, of a function with a default name.
 func called(g *proviso.Generator, standard string) string {
 	if g.Entry == "" && check.LanguageOf(g.File) != "javascript" && standard != "" {
 		return g.File + ":" + standard

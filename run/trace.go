@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Tracer is a proviso.Spans that starts a trace for each row before its
-// provider is asked. If Options.Spans is one, providers get a traceparent.
+// Tracer is a proviso.Spans that starts a trace for each row before the request to its
+// provider. If Options.Spans is one, providers get a traceparent.
 type Tracer interface {
 	proviso.Spans
 	// Begin starts a trace; ok is false if there is no receiver for its spans.
@@ -24,13 +24,12 @@ type Tracer interface {
 // traces.
 type RowTracer interface {
 	Tracer
-	// BeginRow is Begin for the request that a provider is about to get. needed
-	// is true if an assertion uses the spans.
+	// BeginRow is Begin for the next request to a provider. needed is true if an assertion uses
+	// the spans.
 	BeginRow(provider string, about *value.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool)
 }
 
-// LooksAtTraces reports whether an assertion of the plan needs the spans of a
-// trace.
+// LooksAtTraces reports whether an assertion of the plan needs the spans of a trace.
 func (p *Plan) LooksAtTraces() bool { return p.traced }
 
 // needsTrace reports whether an assertion on a row needs the spans of its trace.
@@ -38,15 +37,15 @@ func needsTrace(pc *prepared, prompt *proviso.Prompt) bool {
 	return (pc.set.Needs()|pc.byPrompt[prompt].Needs()|pc.criteria.Needs())&check.NeedsTrace != 0
 }
 
-// noteTraces notes that rows of a case need the spans of their traces.
+// noteTraces records whether rows of a case need the spans of their traces.
 func (p *Plan) noteTraces(pc *prepared) {
 	for i := range p.Suite.Prompts {
 		p.traced = p.traced || needsTrace(pc, &p.Suite.Prompts[i])
 	}
 }
 
-// follow starts the trace of a row. Requests made with the returned context get
-// the traceparent as a header. If traces are not followed, id is "".
+// follow starts the trace of a row. Requests with the returned context send the traceparent as
+// a header. If there is no trace, id is "".
 func (p *Plan) follow(ctx context.Context, pc *prepared, prompt *proviso.Prompt, target proviso.Provider, ask *proviso.Ask) (traced context.Context, id string, tc *proviso.TraceContext) {
 	t, ok := p.o.Spans.(Tracer)
 	if !ok {
@@ -74,8 +73,8 @@ func (p *Plan) forget(id string) {
 	}
 }
 
-// traceOf returns the trace id of an output: the one in the output's metadata,
-// the one in the case, or else the one started for the row.
+// traceOf returns the trace id of an output: the one in the output's metadata, or in the
+// case's, or the one started for the row.
 func traceOf(out *proviso.Output, c *proviso.Case, made string) string {
 	for _, id := range []string{out.TraceID, namedTrace(out.Metadata), namedTrace(c.Metadata)} {
 		if id != "" {
@@ -85,7 +84,7 @@ func traceOf(out *proviso.Output, c *proviso.Case, made string) string {
 	return made
 }
 
-// namedTrace reads a trace id in metadata, "" if there is none.
+// namedTrace returns the trace id in metadata, "" if there is none.
 func namedTrace(metadata *value.Object) string {
 	id, _ := metadata.At("traceId").(string)
 	return strings.TrimSpace(id)

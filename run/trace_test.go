@@ -16,7 +16,7 @@ import (
 
 // tracer records the calls for traces; spans are named after their trace.
 type tracer struct {
-	deaf bool // nobody listens
+	deaf bool // no receiver
 
 	mu    sync.Mutex
 	begun int
@@ -49,8 +49,7 @@ func (t *tracer) Spans(_ context.Context, id string) ([]proviso.Span, error) {
 	return []proviso.Span{{Name: id}}, nil
 }
 
-// traced is a provider that records its traces. The prompt sets what it does
-// with them.
+// traced is a provider that records its traces. The prompt sets what it does with them.
 type traced struct {
 	mu     sync.Mutex
 	traces []string
@@ -87,8 +86,8 @@ tests:
   - {vars: {p: fails}, assert: [{type: trace-span-count, value: {pattern: x}}]}
 `
 
-// TestRowsAreTraced runs rows with and without a trace of their own, and checks
-// that each trace is dropped.
+// TestRowsAreTraced runs rows with and without their own trace, and checks that each trace is
+// dropped.
 func TestRowsAreTraced(t *testing.T) {
 	t.Parallel()
 	tr, p := &tracer{open: map[string]bool{}}, &traced{}

@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// varEntry is the function that computes a variable.
+// varEntry is the name of the function that computes a variable.
 const varEntry = "get_var"
 
 // computed is a variable that code computes for each row.
 type computed struct {
 	name string
-	ref  string // its placeholder until then
+	ref  string // its placeholder until it is computed
 	fn   *function
 }
 
@@ -70,7 +70,7 @@ func (p *Plan) computeVars(ctx context.Context, pc *prepared, res *proviso.Resul
 	return nil
 }
 
-// providerOf is a provider as code sees it.
+// providerOf returns a provider as code sees it.
 func providerOf(spec *proviso.ProviderSpec) *value.Object {
 	o := value.ObjectOf("id", spec.ID)
 	if spec.Label != "" {

@@ -10,12 +10,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The text of a variable is usually data, such as a page, code or LaTeX, and
-// not a template. promptfoo decides by these rules what to render, and so does
-// this file. They are rules of promptfoo, not of nunjucks.
+// The text of a variable is usually data, such as a page, code or LaTeX, and not a template.
+// This file follows promptfoo's rules for what to render. They are rules of promptfoo, not of
+// nunjucks.
 
-// maxRounds bounds how often variables are substituted into each other. What is
-// left stays as it is.
+// maxRounds limits how often variables are substituted into each other. Remaining references
+// stay unchanged.
 const maxRounds = 5
 
 // space is \s of ECMAScript.
@@ -90,8 +90,8 @@ func resolveOnce(vars *value.Object, foreign map[string]bool) bool {
 	return again
 }
 
-// maxResolved bounds the size of a text after substitution: a text that
-// contains itself twice would double each round.
+// maxResolved limits the size of a text after substitution: a text that contains itself twice
+// would double each round.
 const maxResolved = 16 << 20
 
 func defined(vars *value.Object, name string) (any, bool) {
@@ -102,9 +102,9 @@ func defined(vars *value.Object, name string) (any, bool) {
 	return v, ok
 }
 
-// substitution is the replacement for text[from:to], by the rules of
-// ECMAScript's String.prototype.replace: $$ is a dollar, $& the replaced text,
-// $` and $' the text before and after it.
+// substitution returns the replacement for text[from:to], by the rules of ECMAScript's
+// String.prototype.replace: $$ is a dollar, $& the replaced text, $` and $' the text before and
+// after it.
 func substitution(by, text string, from, to int) string {
 	if !strings.Contains(by, "$") {
 		return by
@@ -133,8 +133,8 @@ func substitution(by, text string, from, to int) string {
 	return b.String()
 }
 
-// renderVars renders variables that are templates themselves. A text that names a
-// variable which is not there stays as it is.
+// renderVars renders variables that are templates themselves. A text that uses an undefined
+// variable stays unchanged.
 func (p *Plan) renderVars(ctx context.Context, vars *value.Object, foreign map[string]bool) (*value.Object, error) {
 	out := vars
 	for name, v := range vars.All() {
@@ -157,8 +157,7 @@ func (p *Plan) renderVars(ctx context.Context, vars *value.Object, foreign map[s
 	return out, nil
 }
 
-// renderText renders a text that may hold a tag which is not closed: then the
-// whole text stays as it is.
+// renderText renders a text. A text with an unclosed tag stays unchanged as a whole.
 func renderText(ctx context.Context, t Templates, text string, vars *value.Object) (string, error) {
 	if partial(text) {
 		if !strings.Contains(text, "raw") {
@@ -171,9 +170,8 @@ func renderText(ctx context.Context, t Templates, text string, vars *value.Objec
 	return t.Render(ctx, text, vars)
 }
 
-// namesUndefined reports whether a tag of text names a variable that is not there.
-// Like promptfoo it looks at the first word of {{ … }}, {% if … %} and
-// {% for … in … %} only.
+// namesUndefined reports whether a tag of text uses an undefined variable. Like promptfoo it
+// checks only the first word of {{ … }}, {% if … %} and {% for … in … %}.
 func namesUndefined(text string, vars *value.Object) bool {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return false
@@ -197,7 +195,7 @@ func namesUndefined(text string, vars *value.Object) bool {
 	return false
 }
 
-// rootName is the ASCII identifier that name begins with, "" if there is none.
+// rootName returns the ASCII identifier at the start of name, "" if there is none.
 func rootName(name string) string {
 	i := 0
 	for i < len(name) && (name[i] == '_' || name[i]|0x20 >= 'a' && name[i]|0x20 <= 'z' || i > 0 && name[i] >= '0' && name[i] <= '9') {
@@ -216,10 +214,10 @@ func inherited(name string) bool {
 	return false
 }
 
-// partial reports whether text holds a tag that is not closed on its line, as
-// promptfoo looks for one: {{ without } behind it, {% without %, {# without #.
+// partial reports whether text contains a tag that is not closed on its line, by promptfoo's
+// rule: {{ without a following }, {% without %, {# without #.
 func partial(text string) bool {
-	at, closed := 0, map[byte]int{} // where the tag of a kind that was last looked at ends
+	at, closed := 0, map[byte]int{} // where the last checked tag of a kind ends
 	for {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 || at+i+1 >= len(text) {
@@ -250,12 +248,12 @@ func hasLineBreak(text string) bool {
 	return strings.ContainsAny(text, "\n\r") || strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029")
 }
 
-// wrapped reports whether text has a raw block of its own.
+// wrapped reports whether text contains a raw block.
 func wrapped(text string) bool {
 	return hasWord(text, "raw") && hasWord(text, "endraw")
 }
 
-// hasWord reports whether text has a tag that is nothing but a word.
+// hasWord reports whether text has a tag that consists of just a word.
 func hasWord(text, word string) bool {
 	for {
 		_, rest, ok := strings.Cut(text, "{%")

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestWrittenVars: reports have the variables as promptfoo 0.123.1 has them in its
-// reports, and those that the row was made with beside them.
+// TestWrittenVars: reports have the variables as in the reports of promptfoo 0.123.1, besides
+// those that the row used.
 func TestWrittenVars(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -62,8 +62,8 @@ tests:
 	}
 }
 
-// TestPromptFunctionVars: code that writes a prompt gets the variables as they are
-// written, and those of the run; assertions see neither.
+// TestPromptFunctionVars: code that writes a prompt gets the variables as written, and those of
+// the run; assertions see neither.
 func TestPromptFunctionVars(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `
@@ -103,7 +103,7 @@ tests:
 	}
 }
 
-// TestRunVars: a prompt and a variable may name those of the run.
+// TestRunVars: a prompt and a variable may use the variables of the run.
 func TestRunVars(t *testing.T) {
 	t.Parallel()
 	out := outcome(t, t.Context(), `

@@ -23,16 +23,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// An attack is Python that tries something and returns what it got. Names in
-// capitals are replaced by what the test has planted.
+// attack is Python code that tries something and returns what it got. Names in capitals are
+// replaced by what the test has planted.
 type attack struct {
 	name string
 	text string
-	want string // codes of errors or a result, separated by spaces
+	want string // error codes or a result, separated by spaces
 }
 
-// attackPrelude is in front of every attack. A call with "good" is harmless, so
-// that the next call of the same source can be checked.
+// attackPrelude precedes every attack. A call with "good" is harmless, so that the next call of
+// the same source can be checked.
 const attackPrelude = `import os, sys
 if output == "good":
     return 42
@@ -47,8 +47,8 @@ def call(*args):
     return "WORKED %d" % r
 `
 
-// attacks are in the order of what they are after: files, secrets, the network,
-// processes, the kernel, resources, the protocol.
+// attacks are ordered by target: files, secrets, the network, processes, the kernel, resources,
+// the protocol.
 func attacks() []attack {
 	sys := func(format string, numbers ...any) string {
 		return "return call(" + fmt.Sprintf(format, numbers...) + ")"
@@ -150,7 +150,7 @@ func attacks() []attack {
 	return list
 }
 
-// hogs take time and memory. They have nothing to do with who runs them.
+// hogs take time and memory. They do not depend on the user who runs them.
 func hogs() []attack {
 	return []attack{
 		{"4 GB", `return len(bytearray(4 << 30))`, "limit"},
@@ -175,8 +175,8 @@ func hogs() []attack {
 	}
 }
 
-// refusedCalls makes system calls of no use to code, one after the other, and returns
-// the names of those that are not refused.
+// refusedCalls makes system calls that code does not need, one by one, and returns the names of
+// those that are not refused.
 func refusedCalls() string {
 	var text strings.Builder
 	text.WriteString("worked = []\n")
@@ -198,7 +198,7 @@ func refusedCalls() string {
 	return text.String() + "return worked or 'refused'"
 }
 
-// planted is what attacks are after, and what shows whether they got it.
+// planted is the target of attacks, and shows whether they reached it.
 type planted struct {
 	dir, secret string
 	replace     *strings.Replacer
@@ -209,7 +209,7 @@ func plant(t *testing.T) *planted {
 	t.Helper()
 	root := t.TempDir()
 	for d := root; d != "/" && d != "/tmp"; d = filepath.Dir(d) {
-		_ = os.Chmod(d, 0o755) // so that the sandbox and not the mode keeps others out
+		_ = os.Chmod(d, 0o755) // so that the sandbox and not the file mode blocks access
 	}
 	p := &planted{dir: filepath.Join(root, "suite"), secret: filepath.Join(root, "secrets", "key")}
 	write(t, p.dir, "data.txt", "data")
@@ -287,8 +287,8 @@ func TestAttacks(t *testing.T) {
 	inEachMode(t, attackAll)
 }
 
-// everyMode has the attacks made in every way that a sandbox is set up, as `make
-// test-slow` does. `make test` makes each attack once, in the way that most machines have.
+// everyMode makes the attacks in every configuration of a sandbox, as `make test-slow` does.
+// `make test` makes each attack once, in the most common configuration.
 var everyMode = os.Getenv("PROVISO_TEST_SLOW") != ""
 
 // inEachMode makes attacks in namespaces and, with [everyMode], without them.
@@ -310,7 +310,7 @@ func attackAll(t *testing.T, namespaces bool) {
 		Dir: p.dir, Timeout: 3 * time.Second, Workers: 8, Ask: asker,
 		Env: environment("OPENAI_API_KEY", "sk-"+"planted", "HOME", filepath.Dir(p.secret)),
 	}
-	o = sandbox.Grace(o, 300*time.Millisecond) // what cannot be interrupted computes until then
+	o = sandbox.Grace(o, 300*time.Millisecond) // code that cannot be interrupted computes until then
 	if !namespaces {
 		o = sandbox.NoNamespaces(o)
 	}
@@ -339,7 +339,7 @@ func attackAll(t *testing.T, namespaces bool) {
 	}
 }
 
-// noneLeft waits until no process of a group lives.
+// noneLeft waits until no process of a group is alive.
 func noneLeft(t *testing.T, group int) {
 	t.Helper()
 	var left []string

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// nodeAttacks try in Node what attacks does in Python, as far as Node has a way. Each
-// is the body of an async function.
+// nodeAttacks do in Node what attacks do in Python, as far as Node allows. Each is the body of
+// an async function.
 func nodeAttacks() []attack {
 	return []attack{
 		{"read", `return fs.readFileSync("/etc/passwd", "utf8")`, "refused"},
@@ -123,7 +123,7 @@ func TestNodeAttacks(t *testing.T) {
 		s := attacked(t, p, namespaces)
 		list := nodeAttacks()
 		attackNode(t, s, p, list, 10*time.Second)
-		if namespaces && !testing.Short() { // they have nothing to do with who runs them
+		if namespaces && !testing.Short() { // they do not depend on the user
 			attackNode(t, s, p, nodeHogs(), 400*time.Millisecond)
 		}
 		p.unchanged(t)
@@ -143,8 +143,8 @@ func attacked(t *testing.T, p *planted, namespaces bool) *sandbox.Sandbox {
 	return openFor(t, o)
 }
 
-// attackNode makes the attacks from one source, since starting Node for each takes
-// long. After each, the source and another one are called harmlessly.
+// attackNode makes the attacks from one source, since starting Node for each takes long. After
+// each, it calls the source and another one harmlessly.
 func attackNode(t *testing.T, s *sandbox.Sandbox, p *planted, list []attack, timeout time.Duration) {
 	var text strings.Builder
 	text.WriteString("const fs = require('fs'), path = require('path');\nconst attacks = {\n")
@@ -187,7 +187,7 @@ func attackNode(t *testing.T, s *sandbox.Sandbox, p *planted, list []attack, tim
 	}
 }
 
-// TestEngineAttacks attacks the JavaScript of suites itself.
+// TestEngineAttacks attacks the engine for the JavaScript of suites.
 func TestEngineAttacks(t *testing.T) {
 	t.Parallel()
 	p := plant(t)
@@ -231,7 +231,7 @@ func TestEngineAttacks(t *testing.T) {
 	p.unchanged(t)
 }
 
-// TestSelfTestOfOthers holds that nothing runs in a sandbox with a hole.
+// TestSelfTestOfOthers: nothing runs in a sandbox with a hole.
 func TestSelfTestOfOthers(t *testing.T) {
 	t.Parallel()
 	s := openFor(t, sandbox.Leaky(sandbox.Options{Policy: sandbox.Auto}))

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestRubyAttacks tries what attacks does in Python, from one source.
+// TestRubyAttacks makes the attacks of Python in Ruby, from one source.
 func TestRubyAttacks(t *testing.T) {
 	t.Parallel()
 	needRuby(t)

@@ -14,7 +14,7 @@ import (
 
 const oneLine = "len(output) > 10 and 'item-' in output"
 
-// BenchmarkCall is one one-line assertion on 200 bytes, on one worker.
+// BenchmarkCall calls a one-line assertion on 200 bytes, on one worker.
 func BenchmarkCall(b *testing.B) {
 	for _, policy := range []sandbox.Policy{sandbox.Require, sandbox.Off} {
 		for _, c := range []struct {
@@ -46,7 +46,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is a new sandbox up to its first verdict.
+// BenchmarkStart measures a new sandbox up to its first verdict.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		s := open(b, sandbox.Options{})
@@ -58,8 +58,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkSources is a source that was not seen before: compiled, called once and
-// closed.
+// BenchmarkSources measures a new source: compiled, called once and closed.
 func BenchmarkSources(b *testing.B) {
 	s := open(b, sandbox.Options{})
 	i := 0
@@ -73,8 +72,8 @@ func BenchmarkSources(b *testing.B) {
 	}
 }
 
-// BenchmarkFiftySources are fifty sources that take turns, as fifty assertions on
-// the rows of a suite do.
+// BenchmarkFiftySources calls fifty sources in turn, like fifty assertions on the rows of a
+// suite.
 func BenchmarkFiftySources(b *testing.B) {
 	s := open(b, sandbox.Options{})
 	functions := make([]proviso.Function, 50)
@@ -90,8 +89,8 @@ func BenchmarkFiftySources(b *testing.B) {
 	}
 }
 
-// BenchmarkConcurrentRows are rows of a suite with fifty assertions, so many at a time.
-// It prints how long that takes, as a multiple of one row at a time.
+// BenchmarkConcurrentRows evaluates rows of a suite with fifty assertions, several at a time.
+// It prints the time as a multiple of that of one row at a time.
 func BenchmarkConcurrentRows(b *testing.B) {
 	const rows, assertions = 100, 50
 	var one time.Duration

@@ -11,8 +11,8 @@ import (
 
 const oneLineJavaScript = "output.length > 10 && output.includes('item-')"
 
-// BenchmarkJavaScript is one one-line assertion on 200 bytes: in process, in a
-// worker, and in a file that Node runs; and the same in Ruby.
+// BenchmarkJavaScript calls a one-line assertion on 200 bytes: in process, in a worker, and in
+// a file that Node runs; and the same in Ruby.
 func BenchmarkJavaScript(b *testing.B) {
 	here := script.New(script.Options{MaxVMs: 1})
 	defer here.Close()
@@ -46,7 +46,7 @@ func BenchmarkJavaScript(b *testing.B) {
 	}
 }
 
-// BenchmarkJavaScriptStart is a new sandbox up to its first verdict.
+// BenchmarkJavaScriptStart measures a new sandbox up to its first verdict.
 func BenchmarkJavaScriptStart(b *testing.B) {
 	for _, src := range []proviso.Source{inline(proviso.Expression, "1"), nodeSource("a.js", "require('fs'); module.exports = () => 1", ""), ruby(proviso.Expression, "1")} {
 		b.Run(src.Language+src.File, func(b *testing.B) {
@@ -61,7 +61,7 @@ func BenchmarkJavaScriptStart(b *testing.B) {
 	}
 }
 
-// BenchmarkJavaScriptSources is inline JavaScript that was not seen before.
+// BenchmarkJavaScriptSources measures new inline JavaScript sources.
 func BenchmarkJavaScriptSources(b *testing.B) {
 	s := openFor(b, sandbox.Options{})
 	i := 0

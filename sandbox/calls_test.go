@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestGlobals holds that calls do not see each other's globals, but for those of
-// acting code, which may load what is large once.
+// TestGlobals: calls do not see each other's globals, except in code with side effects, which
+// may load large data once.
 func TestGlobals(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Workers: 1})
@@ -42,8 +42,8 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
-// TestTurnsOfSources: of sources that are called in turns, and that are a few more than
-// there may be workers, most calls find the worker of the call before.
+// TestTurnsOfSources: of sources that are called in turn, slightly more than there may be
+// workers, most calls find the worker of an earlier call.
 func TestTurnsOfSources(t *testing.T) {
 	t.Parallel()
 	const room, sources, rounds = 16, 20, 5
@@ -71,8 +71,7 @@ func TestTurnsOfSources(t *testing.T) {
 	}
 }
 
-// TestManySources holds that any number of sources can take turns with a bounded
-// number of workers.
+// TestManySources: any number of sources can take turns with a bounded number of workers.
 func TestManySources(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Workers: 3})
@@ -137,8 +136,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestAskStopsTheClock holds that waiting for a judge costs no time, and that
-// meanwhile other calls run.
+// TestAskStopsTheClock: waiting for a judge costs no time, and other calls run meanwhile.
 func TestAskStopsTheClock(t *testing.T) {
 	t.Parallel()
 	free := make(chan struct{})
@@ -175,7 +173,7 @@ func TestAskStopsTheClock(t *testing.T) {
 	}
 }
 
-// TestAskNested holds that a judge that is code itself does not wait for ever.
+// TestAskNested: a judge that is code itself does not deadlock.
 func TestAskNested(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -199,8 +197,7 @@ func TestAskNested(t *testing.T) {
 	wg.Wait()
 }
 
-// TestClose holds that nothing is left of a closed sandbox, and that running calls
-// end.
+// TestClose: nothing is left of a closed sandbox, and running calls end.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
@@ -225,7 +222,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestHostDies holds that a host that was killed is replaced.
+// TestHostDies: a killed host is replaced.
 func TestHostDies(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{})
@@ -238,7 +235,7 @@ func TestHostDies(t *testing.T) {
 			_ = h.Process.Kill()
 		}
 		ok := false
-		for range 3 { // the call that runs just then is lost
+		for range 3 { // the call that is running at that moment is lost
 			v, err := f.Call(t.Context(), "abc", nil)
 			ok = ok || v == 3.0 && err == nil
 			if err != nil && codeOf(err) != proviso.Undecided {
@@ -251,7 +248,7 @@ func TestHostDies(t *testing.T) {
 	}
 }
 
-// TestSoak mixes good and hostile calls and holds that nothing stays behind.
+// TestSoak mixes good and hostile calls and checks that nothing is left behind.
 func TestSoak(t *testing.T) {
 	need(t)
 	n := 3000
@@ -315,7 +312,7 @@ func TestSoak(t *testing.T) {
 	t.Logf("before %+v, after %+v", before, after)
 }
 
-// usage is what a test process holds.
+// usage is what a test process uses.
 type usage struct {
 	files, goroutines, workers int
 	memory                     uint64
@@ -330,8 +327,7 @@ func take(s *sandbox.Sandbox) usage {
 	return usage{len(files), runtime.NumGoroutine(), s.Workers(), m.HeapAlloc}
 }
 
-// TestWorn holds that workers are replaced when they have grown, and when the
-// code leaves threads behind.
+// TestWorn: workers are replaced when they have grown, and when the code leaves threads behind.
 func TestWorn(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Workers: 1})
@@ -347,7 +343,7 @@ func TestWorn(t *testing.T) {
 		"import os\nx = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\nreturn os.getpid()",
 	} {
 		patient := source(proviso.Body, text)
-		patient.Timeout = time.Minute // on a busy machine, new memory takes its time
+		patient.Timeout = time.Minute // on a busy machine, allocating memory takes long
 		f, err := s.Compile(t.Context(), patient)
 		if err != nil {
 			t.Fatal(err)
@@ -360,8 +356,8 @@ func TestWorn(t *testing.T) {
 	}
 }
 
-// TestOrphans holds that without a sandbox, too, what code has started dies with it,
-// and that nobody waits for a pipe that it holds.
+// TestOrphans: without a sandbox, too, what code has started dies with it, and nothing waits
+// for a pipe that it holds.
 func TestOrphans(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -395,8 +391,8 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestEndingIsNoticed holds that a worker that ends cleanly, without a reply, is
-// noticed at once and not when the time is up.
+// TestEndingIsNoticed: a worker that ends cleanly, without a reply, is noticed at once, not
+// only at the timeout.
 func TestEndingIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Timeout: time.Hour})
@@ -406,7 +402,7 @@ func TestEndingIsNoticed(t *testing.T) {
 	}
 }
 
-// TestDirect holds that workers that were not forked do the same.
+// TestDirect: workers that were not forked behave the same.
 func TestDirect(t *testing.T) {
 	t.Parallel()
 	for _, o := range []sandbox.Options{{}, {Policy: sandbox.Off}} {
@@ -428,7 +424,7 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// TestOtherBinary holds that any binary that calls Main starts workers.
+// TestOtherBinary: any binary that calls Main can start workers.
 func TestOtherBinary(t *testing.T) {
 	t.Parallel()
 	need(t)

@@ -7,17 +7,15 @@
 //
 // # How it works
 //
-// A host is an interpreter that was started inside the sandbox and runs no code
-// of users. It forks a worker for each source, so that sources never share an
-// interpreter, and a new worker costs a millisecond instead of a start of
-// Python. A worker restricts itself further, reads its source and serves calls.
-// It is replaced when it is old, large, late or dead, or when it breaks the
+// A host is an interpreter that was started inside the sandbox and runs no user code. It forks
+// a worker for each source, so that sources never share an interpreter, and a new worker costs
+// a millisecond instead of a Python start. A worker restricts itself further, reads its source
+// and serves calls. It is replaced when it is old, large, late or dead, or when it breaks the
 // protocol.
 //
-// Other interpreters cannot be forked: each source gets one of its own. Files
-// in JavaScript that import something run in Node ([NeedsNode]), other
-// JavaScript on the engine of internal/script, in a process of our own binary.
-// The table is in language.go.
+// Other interpreters cannot be forked: each source gets its own. JavaScript files that import
+// something run in Node ([NeedsNode]), other JavaScript on the engine of internal/script, in a
+// process of our own binary. The table is in language.go.
 //
 // The sandbox of Linux consists of Landlock (only named files can be opened,
 // and none can be written), seccomp filters (no sockets, processes, programs or

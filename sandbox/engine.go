@@ -15,12 +15,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// engineMemory bounds the memory of the JavaScript of a source.
+// engineMemory limits the memory of a JavaScript source, in bytes.
 const engineMemory = 128 << 20
 
-// askEngine describes the interpreter of JavaScript that does not need Node:
-// this program. In the sandbox it is started by the kernel's link to the
-// running program.
+// askEngine describes the interpreter of JavaScript that does not need Node: this program. In
+// the sandbox it is started through the kernel's link to the running program.
 func askEngine(_ context.Context, s *Sandbox, _ string, _ bool) (*interpreter, error) {
 	exe := s.exe()
 	if exe == "" {
@@ -45,7 +44,7 @@ func serveEngine(config string) {
 	request, _ := v.(*value.Object)
 	w := engineWorker{in: os.NewFile(uintptr(integer(request, "in")), "channel"), out: os.NewFile(uintptr(integer(request, "out")), "channel")}
 	w.reader.src = w.in
-	runtime.GOMAXPROCS(1) // there is one call at a time, and switching threads would take as long as the call
+	runtime.GOMAXPROCS(1) // calls are sequential, and switching threads would take as long as a call
 	w.reply(frame{kind: kindHello, payload: []byte(protocol)})
 	for {
 		f, err := w.reader.next(maxFrame)
@@ -111,7 +110,7 @@ func (w *engineWorker) serve(f frame) frame {
 func (w *engineWorker) load(request *value.Object) error {
 	seconds, _ := request.At("timeout").(float64)
 	w.resident, _ = request.At("rss").(float64)
-	w.resident += float64(resident()) // a process inherits the peak of the one that starts it
+	w.resident += float64(resident()) // a process inherits the peak of its parent
 	w.name, w.maxReply = request.Text("name"), integer(request, "reply")
 	src := proviso.Source{
 		Language: "javascript", Name: w.name, Text: request.Text("text"), Params: texts(request, "params"), Entry: request.Text("entry"),
@@ -142,7 +141,7 @@ func (w *engineWorker) call(args []any) (byte, []byte, error) {
 	return kind, payload, err
 }
 
-// errLarge is the error of a result that is larger than a reply may be.
+// errLarge is the error of a result that exceeds the size limit of replies.
 var errLarge = &proviso.Error{Code: proviso.Limit, Message: "the result is too large"}
 
 // explain returns an error frame.

@@ -8,9 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// probeEngine tries operations that the sandbox must block, and returns those
-// that were not blocked. Whether a program can be executed was tested before
-// this program was started.
+// probeEngine tries operations that the sandbox must block, and returns those that were not
+// blocked. Executing a program was tested before this program was started.
 func probeEngine(request *value.Object) []string {
 	through := []string{}
 	try := func(name string, attempt func() error) {
@@ -63,7 +62,7 @@ func fork() error {
 	return nil
 }
 
-// resident is the peak memory of this process, in bytes.
+// resident returns the peak memory of this process, in bytes.
 func resident() int64 {
 	var usage unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &usage) != nil {

@@ -20,19 +20,19 @@ import (
 // confinement is the configuration of a process that becomes a host.
 type confinement struct {
 	Path    string   // the program
-	Argv    []string // with its name
+	Argv    []string // including its name
 	Env     []string
 	Read    []string // files and folders that may be read
 	Exec    []string // files that may be executed
 	Network bool
 	Memory  uint64   // bytes of address space, or, if Data is set,
 	Data    bool     // of private memory that can be written
-	Files   uint64   // open files
-	Own     bool     // it is in new namespaces
-	Dies    bool     // it is killed with its parent
-	Filter  []byte   // the first seccomp filter, unless Single is set
-	Single  bool     // there is only one filter, made here
-	Calls   []uint32 // system calls of that filter, in addition to those of every program
+	Files   uint64   // maximum number of open files
+	Own     bool     // the process is in new namespaces
+	Dies    bool     // the process is killed with its parent
+	Filter  []byte   // first seccomp filter, unless Single is set
+	Single  bool     // use only one filter, made here
+	Calls   []uint32 // system calls that this filter allows in addition to the common ones
 }
 
 // nobody is the user id that replaces root.
@@ -53,7 +53,7 @@ func confine() error {
 		return fmt.Errorf("read: %w", err)
 	}
 	if c.Own {
-		_ = newRoot(slices.Concat(c.Read, c.Exec, []string{"/dev/null"})) // one more layer, where the kernel permits it
+		_ = newRoot(slices.Concat(c.Read, c.Exec, []string{"/dev/null"})) // an additional layer, where the kernel permits it
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
@@ -106,9 +106,9 @@ func readConfinement() (*confinement, error) {
 	return c, err
 }
 
-// becomeNobody gives up the user root, unless the new user could not read what
-// the program needs, such as an interpreter in root's home. Without
-// capabilities and under Landlock, root has no more rights than another user.
+// becomeNobody gives up root, unless the new user could not read what the program needs, such
+// as an interpreter in root's home. Without capabilities and under Landlock, root has no more
+// rights than another user.
 func becomeNobody(c *confinement) {
 	if unix.Geteuid() != 0 {
 		return
@@ -133,10 +133,9 @@ func becomeNobody(c *confinement) {
 	_, _, _ = unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody)
 }
 
-// limit sets the resource limits except that of memory, never above the limits
-// of this process. The kernel counts threads by user: in a user namespace only
-// those inside it, otherwise all threads of the user, so that limit leaves room
-// for them.
+// limit sets all resource limits but that of memory, never above the limits of this process. In
+// a user namespace the kernel counts only threads inside it, otherwise all threads of the user;
+// then the limit leaves room for those.
 func limit(c *confinement) error {
 	threads := uint64(1024)
 	if !c.Own {
@@ -168,8 +167,7 @@ func limit(c *confinement) error {
 	return nil
 }
 
-// threadsOf returns the number of threads of a user, as far as /proc shows
-// them.
+// threadsOf returns the number of threads of a user that /proc shows.
 func threadsOf(uid int) uint64 {
 	entries, _ := os.ReadDir("/proc")
 	var sum uint64
@@ -179,7 +177,7 @@ func threadsOf(uid int) uint64 {
 			continue
 		}
 		stat, _ := os.ReadFile("/proc/" + e.Name() + "/stat")
-		_, after, _ := strings.Cut(string(stat), ") ") // the name before may hold spaces
+		_, after, _ := strings.Cut(string(stat), ") ") // the name before may contain spaces
 		if fields := strings.Fields(after); len(fields) > 17 {
 			n, _ := strconv.ParseUint(fields[17], 10, 32)
 			sum += n
@@ -188,8 +186,8 @@ func threadsOf(uid int) uint64 {
 	return sum
 }
 
-// become limits the memory, installs the filter and executes the program, using
-// system calls only.
+// become limits the memory, installs the filter and executes the program, using only system
+// calls.
 func become(c *confinement) error {
 	resource := unix.RLIMIT_AS
 	if c.Data {
@@ -211,7 +209,7 @@ func become(c *confinement) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.CloseRange(4, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil { // what the parent inherited itself
+	if err := unix.CloseRange(4, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil { // inherited by the parent itself
 		return fmt.Errorf("close_range: %w", err)
 	}
 	other := path
@@ -244,7 +242,7 @@ func become(c *confinement) error {
 	return errno
 }
 
-// pointers converts strings to the form of the kernel.
+// pointers converts strings to the form that the kernel expects.
 func pointers(list []string) ([]*byte, error) {
 	all := make([]*byte, 0, len(list)+1)
 	for _, s := range list {

@@ -11,7 +11,7 @@ const (
 	MaxReply    = maxReply
 	MaxFrame    = maxFrame
 	MaxAlive    = maxAlive
-	MaxActing   = maxAlive / heavier // workers of Python with side effects
+	MaxActing   = maxAlive / heavier // Python workers with side effects
 	FrameHeader = frameHeader
 )
 
@@ -27,7 +27,7 @@ func NoLandlock(o Options) Options {
 	return o
 }
 
-// KernelSupport says what this kernel has.
+// KernelSupport returns the kernel's features.
 func KernelSupport() Kernel { return kernelSupport() }
 
 // Workers returns how many workers exist.
@@ -66,20 +66,19 @@ func AppendFrame(dst []byte, kind byte, id uint64, payload []byte) []byte {
 	return appendFrame(dst, frame{kind, id, payload})
 }
 
-// Grace returns options with another delay before code that does not stop is
-// killed.
+// Grace returns options with another delay before code that does not stop is killed.
 func Grace(o Options, d time.Duration) Options {
 	o.grace = d
 	return o
 }
 
-// IdleCheck returns options under which idle workers are looked at as often as this.
+// IdleCheck returns options with another interval between checks of idle workers.
 func IdleCheck(o Options, d time.Duration) Options {
 	o.idleCheck = d
 	return o
 }
 
-// Alive returns options under which the workers of a pool may have this weight at once.
+// Alive returns options with another maximum weight of the workers of a pool.
 func Alive(o Options, n int) Options {
 	o.alive = n
 	return o
@@ -91,8 +90,8 @@ func Leaky(o Options) Options {
 	return o
 }
 
-// ReadFrame reads the first frame of data, of at most max bytes, from a reader
-// that gives it in pieces.
+// ReadFrame reads the first frame of data, of at most max bytes, from a reader that returns it
+// in pieces.
 func ReadFrame(src io.Reader, max int) (kind byte, id uint64, payload []byte, rest bool, err error) {
 	r := frameReader{src: src}
 	f, err := r.next(max)
@@ -105,7 +104,7 @@ var (
 	EncodeArgs   = encodeArgs
 )
 
-// Direct returns options under which each worker is an interpreter of its own.
+// Direct returns options under which each worker is its own interpreter.
 func Direct(o Options) Options {
 	o.direct = true
 	return o

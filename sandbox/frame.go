@@ -69,8 +69,8 @@ type frame struct {
 	payload []byte
 }
 
-// worn reports whether the worker that replied asks to be replaced, since the code left
-// threads behind, or much memory.
+// worn reports whether the worker that replied asks to be replaced, because the code left
+// threads behind or uses much memory.
 func (f frame) worn() bool { return f.kind&wornBit != 0 }
 
 // appendFrame appends a frame in its wire form.
@@ -94,8 +94,8 @@ type frameReader struct {
 // bufferKept is the size of the buffer that a reader keeps between frames.
 const bufferKept = 64 << 10
 
-// next returns the next frame. A frame of more than max bytes is a violation.
-// The announced size is not allocated before that much has arrived.
+// next returns the next frame. A frame of more than max bytes is a violation. The buffer grows
+// only as bytes arrive, whatever size is announced.
 func (r *frameReader) next(max int) (frame, error) {
 	if err := r.fill(4); err != nil {
 		return frame{}, err
@@ -143,8 +143,8 @@ func (r *frameReader) fill(n int) error {
 // idle reports whether everything that was received has been read.
 func (r *frameReader) idle() bool { return r.start == r.end }
 
-// encodeArgs returns the kind and the payload of a call. Marks are written only if the
-// arguments need them; frame.go has the list.
+// encodeArgs returns the kind and the payload of a call. It uses marks only if the arguments
+// need them; the list is at the top of this file.
 func encodeArgs(args []any, undefined bool) (byte, []byte, error) {
 	kind := byte(kindCall)
 	e := marked.Encoder{Plain: true, NoUndefined: !undefined, Opaque: true}

@@ -69,7 +69,7 @@ func TestHugeLength(t *testing.T) {
 	}
 }
 
-// widest notes the largest buffer that was read into.
+// widest records the largest buffer that was read into.
 type widest struct {
 	io.Reader
 	n int

@@ -22,8 +22,8 @@ type function struct {
 	closed atomic.Bool
 }
 
-// Close implements [proviso.Function]. It ends the idle workers of the source,
-// if no other function uses it.
+// Close implements [proviso.Function]. It ends the idle workers of the source if no other
+// function uses it.
 func (f *function) Close() error {
 	if f.closed.CompareAndSwap(false, true) {
 		f.source.sandbox.release(f.source)
@@ -73,10 +73,9 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	return v, o.named(err)
 }
 
-// do sends a call to a worker and returns the reply. If a worker sends anything
-// else first, code of an earlier call is still running in it. That is not the
-// fault of this call, which gets another worker, unless it has side effects
-// that may have happened.
+// do sends a call to a worker and returns the reply. If a worker sends anything else first,
+// code of an earlier call is still running in it. That is not the fault of this call, which
+// gets another worker, unless it may already have had side effects.
 func (o *source) do(ctx context.Context, c *call, kind byte, payload []byte) (frame, error) {
 	for {
 		w, err := o.pool.get(ctx, o, c)
@@ -113,14 +112,14 @@ func newID() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// call is the state of one exchange with a worker: its clock, and the questions
-// that the code asks meanwhile.
+// call is the state of one exchange with a worker: its clock, and the questions that the code
+// asks.
 type call struct {
 	source   *source
-	soft     time.Duration // what the code has
-	hard     time.Duration // when it is killed
+	soft     time.Duration // time limit of the code
+	hard     time.Duration // time until it is killed
 	maxReply int
-	running  bool // it has a slot of the pool
+	running  bool // it holds a slot of the pool
 
 	mu      sync.Mutex
 	ctx     context.Context
@@ -128,11 +127,11 @@ type call struct {
 	worker  *worker
 	id      uint64
 	ticking bool      // the clock runs
-	since   time.Time // when it was started
+	since   time.Time // when the clock was started
 	left    time.Duration
 	asked   int
 	open    int   // unanswered questions
-	over    bool  // nothing may be sent any more
+	over    bool  // nothing more may be sent
 	failed  error // the first question that could not be answered
 
 	resuming sync.Mutex
@@ -189,10 +188,9 @@ func (c *call) leave() {
 	}
 }
 
-// question passes a question of the code to the judge. Meanwhile the clock
-// stops and the slot is free for others. If a question cannot be asked, the
-// call is an error, even if the code catches the exception: without the answer
-// there is no verdict.
+// question passes a question of the code to the judge. Meanwhile the clock is stopped and the
+// slot is free for other calls. If a question cannot be asked, the call is an error, even if
+// the code catches the exception: without the answer there is no verdict.
 func (c *call) question(payload []byte) error {
 	v, err := value.ParseJSON(string(payload))
 	o, _ := v.(*value.Object)
@@ -251,10 +249,10 @@ func (c *call) ask(ctx context.Context, n int, args []string) {
 	_, _ = c.worker.channel.Write(appendFrame(nil, frame{kindAnswer, c.id, value.AppendJSON(nil, answer)}))
 }
 
-// resume counts an answered question. After the last one the code continues,
-// for which resume waits for a slot of the pool. It returns with mu locked, or
-// false if the call has ended. Only one goroutine at a time waits for the slot:
-// a second one would wait for the slot that the first has got.
+// resume counts an answered question. After the last one the code continues, for which resume
+// waits for a slot of the pool. It returns with mu locked, or false if the call has ended. Only
+// one goroutine at a time waits for the slot: a second one would wait for the slot that the
+// first one holds.
 func (c *call) resume(ctx context.Context) bool {
 	c.resuming.Lock()
 	defer c.resuming.Unlock()
@@ -266,7 +264,7 @@ func (c *call) resume(ctx context.Context) bool {
 		c.mu.Lock()
 		switch {
 		case err != nil:
-		case c.over || c.open > 0: // it has ended, or asked again
+		case c.over || c.open > 0: // it has ended, or asked another question
 			c.source.pool.leave()
 		default:
 			c.running = true

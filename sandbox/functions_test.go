@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestAsPlainPython: assertions as models write them give the same result in
-// the sandbox as in plain CPython.
+// TestAsPlainPython: typical model-written assertions give the same result in the sandbox as in
+// plain CPython.
 func TestAsPlainPython(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Ask: asker})

@@ -11,14 +11,14 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxClimb is how many folders above the suite's are searched for files that
-// code asked for: the folders of its project.
+// maxClimb is how many folders above the suite's are searched for files that code tried to
+// read: the folders of its project.
 const maxClimb = 4
 
-// importHint explains how to make a module importable, if that is known.
+// importHint explains how to make a module importable, if known.
 func (o *source) importHint(module string) string {
 	s := o.sandbox
-	byPath := strings.HasPrefix(module, ".") || strings.HasPrefix(module, "/") // and so no package
+	byPath := strings.HasPrefix(module, ".") || strings.HasPrefix(module, "/") // so it is not a package
 	if !o.profile.files {
 		return ""
 	}
@@ -43,8 +43,7 @@ func (o *source) grantHint(path string) string {
 	return " (the sandbox blocks it; to allow it, use --grant read:" + name + ")"
 }
 
-// moduleOutside returns the folder of a module that code may not read, "" if there
-// is none.
+// moduleOutside returns the folder of a module that code may not read, "" if there is none.
 func (o *source) moduleOutside(module string, byPath bool) string {
 	from := o.sandbox.dir
 	if o.file != "" {
@@ -76,8 +75,8 @@ func (o *source) moduleOutside(module string, byPath bool) string {
 	return ""
 }
 
-// fileOutside returns the file or folder that an error message names, if it
-// exists and the sandbox blocks it; "" if not.
+// fileOutside returns the file or folder that an error message names, if it exists and the
+// sandbox blocks it; otherwise "".
 func (o *source) fileOutside(message string) string {
 	if !o.profile.files || !o.profile.sandbox {
 		return ""
@@ -94,8 +93,8 @@ func (o *source) fileOutside(message string) string {
 	return ""
 }
 
-// namedFile finds the name of a file that could not be opened in a message of
-// Python, Node or Ruby.
+// namedFile finds the name of a file that could not be opened in a message of Python, Node or
+// Ruby.
 var namedFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^'\n]+)'|rb_sysopen - ([^\n]+)`) })
 
 // keptFrom reports whether a path of the project is outside the files that the code
@@ -112,7 +111,7 @@ func (o *source) keptFrom(path string) bool {
 	return slices.ContainsFunc(above(s.dir), func(dir string) bool { return !s.isHome(dir) && beneath(path, dir) && path != dir })
 }
 
-// above returns the folders above dir, the nearest first.
+// above returns the folders above dir, nearest first.
 func above(dir string) []string {
 	var list []string
 	for range maxClimb {
@@ -130,8 +129,8 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// cutOff returns the error for code that failed because the sandbox blocks an
-// existing file; nil if that is not the reason.
+// cutOff returns the error for code that failed because the sandbox blocks an existing file;
+// nil if that is not the reason.
 func (o *source) cutOff(thrown *proviso.ScriptError, where string) error {
 	if thrown.Name != "FileNotFoundError" && !strings.HasPrefix(thrown.Message, "ENOENT") && !strings.HasPrefix(thrown.Name, "Errno::ENOENT") {
 		return nil
@@ -143,8 +142,7 @@ func (o *source) cutOff(thrown *proviso.ScriptError, where string) error {
 	return proviso.Because(thrown, proviso.Refused, "%s%s%s", where, thrown.Message, o.grantHint(path))
 }
 
-// deniedHint suggests the flag that would allow what the sandbox blocked, if it is
-// known.
+// deniedHint suggests the flag that would allow what the sandbox blocked, if known.
 func (o *source) deniedHint(refused, stack string) string {
 	if !o.profile.files {
 		return ""

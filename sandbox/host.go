@@ -19,8 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// hostSlot is the place of the host of one profile. A dead host is replaced
-// when it is needed next.
+// hostSlot holds the host of one profile. A dead host is replaced when it is next needed.
 type hostSlot struct {
 	mu     sync.Mutex
 	host   *host
@@ -65,21 +64,21 @@ func (s *Sandbox) host(ctx context.Context, p profile) (*host, error) {
 	return h, nil
 }
 
-// host is the origin of the workers of a profile: an interpreter that forks
-// them or, where that is not possible, the description of how to start each.
+// host is the source of a profile's workers: an interpreter that forks them or, where that is
+// not possible, the description of how to start each.
 type host struct {
 	sandbox     *Sandbox
 	profile     profile
 	language    *language
 	interpreter *interpreter
-	namespaces  bool                   // it has its own
+	namespaces  bool                   // the host has its own namespaces
 	plain       bool                   // workers are started without namespaces
 	spare       atomic.Pointer[worker] // a worker that has passed the self-test
 
 	cmd     *exec.Cmd
-	control io.ReadWriteCloser // nil for a recipe
+	control io.ReadWriteCloser // nil if the host is only a description
 	errs    *os.File
-	done    chan struct{} // closed when it ended
+	done    chan struct{} // closed when the process has ended
 
 	mu      sync.Mutex
 	workers map[uint64]*worker
@@ -101,7 +100,7 @@ func (s *Sandbox) newHost(ctx context.Context, p profile) (*host, error) {
 	h := &host{sandbox: s, profile: p, language: l, interpreter: in, workers: map[uint64]*worker{}, done: make(chan struct{})}
 	if h.forks() {
 		if err := h.start(ctx, true); err != nil {
-			if h.namespaces { // they may be what does not work here
+			if h.namespaces { // namespaces may be what does not work here
 				h.done = make(chan struct{})
 				err = h.start(ctx, false)
 			}
@@ -119,7 +118,7 @@ func (s *Sandbox) newHost(ctx context.Context, p profile) (*host, error) {
 	return h, nil
 }
 
-// forks reports whether a process forks the workers.
+// forks reports whether a host process forks the workers.
 func (h *host) forks() bool { return h.language.forks && forks && !h.sandbox.options.direct }
 
 // launch returns the parameters for starting the interpreter.
@@ -157,7 +156,7 @@ func (h *host) launch(namespaces bool) launch {
 	return l
 }
 
-// granted returns the granted files by both names, if links lead to them.
+// granted returns the granted files, each by both names if links lead to it.
 func (h *host) granted() []string {
 	var files []string
 	for _, path := range h.sandbox.granted(h.profile) {
@@ -169,9 +168,9 @@ func (h *host) granted() []string {
 	return files
 }
 
-// searched returns the granted folders if the language searches them for
-// modules. Otherwise code that imports from elsewhere in its project would have
-// to extend its search path in addition to the grant.
+// searched returns the granted folders if the language searches them for modules. Otherwise
+// code that imports from elsewhere in its project would have to extend its search path in
+// addition to the grant.
 func (h *host) searched() []string {
 	if !h.language.searches || !h.profile.files {
 		return nil
@@ -185,8 +184,8 @@ func (h *host) searched() []string {
 	return folders
 }
 
-// systemFiles are files that programs read: libraries, time zones and, with a
-// network, those for name resolution and TLS.
+// systemFiles returns files that programs read: libraries, time zones and, with a network,
+// those for name resolution and TLS.
 func systemFiles(network bool) []string {
 	files := []string{
 		"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo",
@@ -244,8 +243,8 @@ func (h *host) start(ctx context.Context, namespaces bool) error {
 	return refused(h.language.program, why)
 }
 
-// unstarted is the error for an interpreter whose process cannot be started. A
-// temporary shortage of resources is not a reason to run without a sandbox.
+// unstarted returns the error for an interpreter whose process cannot be started. A temporary
+// shortage of resources is no reason to run without a sandbox.
 func unstarted(program string, err error) *proviso.Error {
 	if isShortage(err) {
 		return proviso.Errorf(proviso.Unavailable, "%s cannot be started: %w", program, err)
@@ -253,7 +252,7 @@ func unstarted(program string, err error) *proviso.Error {
 	return refused(program, err.Error())
 }
 
-// isShortage reports whether the machine has too little of something for another process.
+// isShortage reports whether the machine lacks resources for another process.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
 		if errors.Is(err, short) {
@@ -299,7 +298,7 @@ func (h *host) process(namespaces bool) (cmd *exec.Cmd, ours io.ReadWriteCloser,
 		if errs != nil {
 			_ = errs.Close()
 		}
-		if cmd != nil && cmd.Process != nil { // it was started, but did not get its confinement
+		if cmd != nil && cmd.Process != nil { // it was started, but did not receive its confinement
 			killGroup(cmd.Process)
 			_ = cmd.Wait()
 		}
@@ -343,9 +342,9 @@ func (h *host) alive() bool {
 	}
 }
 
-// close kills the host and its workers, and waits until the process is gone.
-// Processes that workers without a sandbox have started are in groups of their
-// own, which only the host knows. It kills them when its channel ends.
+// close kills the host and its workers, and waits until the process has ended. Processes that
+// workers without a sandbox have started are in their own groups, which only the host knows. It
+// kills them when its channel ends.
 func (h *host) close() {
 	if h.cmd != nil {
 		if !h.profile.sandbox {
@@ -370,8 +369,7 @@ func (h *host) close() {
 	}
 }
 
-// lastLine returns the last line of a text, which is the error message of a
-// traceback.
+// lastLine returns the last line of a text, which is the error message of a traceback.
 func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }

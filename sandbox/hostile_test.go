@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestFullOfQuestions makes as many calls wait for the judge as there may be
-// workers, while others wait for them: all of them must end.
+// TestFullOfQuestions makes as many calls wait for the judge as there may be workers, while
+// other calls wait for them: all calls must end.
 func TestFullOfQuestions(t *testing.T) {
 	t.Parallel()
 	answer := make(chan struct{})
@@ -61,8 +61,8 @@ func TestFullOfQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionToTheInterpreter: an interpreter that is queried outside the
-// sandbox imports nothing that a suite could have written.
+// TestQuestionToTheInterpreter: querying an interpreter outside the sandbox imports nothing
+// that a suite could have written.
 func TestQuestionToTheInterpreter(t *testing.T) {
 	need(t)
 	dir := t.TempDir()
@@ -111,8 +111,8 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestLinks: a link out of the folder cannot be followed, which is a refusal of
-// the sandbox and not a verdict.
+// TestLinks: following a link out of the folder is refused by the sandbox, and gives no
+// verdict.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -124,7 +124,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	suite := filepath.Join(t.TempDir(), "suite") // which is a link itself
+	suite := filepath.Join(t.TempDir(), "suite") // which is itself a link
 	if err := os.Symlink(dir, suite); err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLowLimits runs code in a process with few open files and a small stack,
-// limits that it cannot raise.
+// TestLowLimits runs code in a process with few open files and a small stack, limits that it
+// cannot raise.
 func TestLowLimits(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -176,8 +176,8 @@ func TestLowLimits(t *testing.T) {
 	}
 }
 
-// TestFlood: a directly started worker that fills its standard error loses the
-// rest, and does not block.
+// TestFlood: a directly started worker that fills its standard error loses further output, and
+// does not block.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -190,8 +190,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestDeepNesting: a module nested deeper than our analysis goes is still
-// compiled, if Python compiles it.
+// TestDeepNesting: a module nested deeper than our analysis supports is still compiled if
+// Python compiles it.
 func TestDeepNesting(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{})

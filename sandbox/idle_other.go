@@ -4,6 +4,6 @@ package sandbox
 
 import "time"
 
-// processorTime is unknown here: a worker that computes while idle is noticed at its
+// processorTime returns 0 on this system: a worker that computes while idle is detected at its
 // next call.
 func processorTime(int) time.Duration { return 0 }

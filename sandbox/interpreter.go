@@ -24,12 +24,12 @@ import (
 // interpreter describes the interpreter of a language on this machine.
 type interpreter struct {
 	version    string
-	path       string   // of the program itself, behind scripts and links
-	exec       []string // what has to be executable for it
+	path       string   // path of the program itself, with scripts and links resolved
+	exec       []string // files that must be executable for it
 	read       []string // its files
-	importPath []string // where it finds packages
+	importPath []string // folders where it finds packages
 	missing    string   // what it lacks for the sandbox, or ""
-	flags      []string // extra flags of its worker for this version
+	flags      []string // extra flags for the workers of this version
 	typescript bool     // it runs TypeScript
 }
 
@@ -39,8 +39,8 @@ type interpreterKey struct {
 	packages bool
 }
 
-// interpreter returns the interpreter of a language. The search runs once; a
-// failure is cached as well, unless ctx ended.
+// interpreter returns the interpreter of a language. The search runs once; an error is cached
+// as well, unless ctx ended.
 func (s *Sandbox) interpreter(ctx context.Context, l *language, packages bool) (*interpreter, error) {
 	s.findMu.Lock()
 	key := interpreterKey{l.name, packages}
@@ -70,7 +70,7 @@ type finding struct {
 	err         error
 }
 
-// find tries the named interpreter, or those in PATH until one works.
+// find tries the configured interpreter, or those in PATH until one works.
 func (s *Sandbox) find(ctx context.Context, l *language, packages bool) (*interpreter, error) {
 	if l.names == nil { // this program
 		return l.ask(ctx, s, "", packages)
@@ -105,7 +105,7 @@ func (s *Sandbox) find(ctx context.Context, l *language, packages bool) (*interp
 	return nil, proviso.Errorf(proviso.Unavailable, "%s cannot be run: %w", l.program, failed)
 }
 
-// lookPath returns the programs of a name, in the order of PATH.
+// lookPath returns the programs with a name, in the order of PATH.
 func (s *Sandbox) lookPath(name string) []string {
 	if strings.ContainsRune(name, filepath.Separator) || filepath.IsAbs(name) {
 		if path, err := filepath.Abs(name); err == nil && isProgram(path) {
@@ -131,16 +131,16 @@ func isProgram(path string) bool {
 	return err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
-// queryNames are the environment variables that decide which interpreter a name
-// means, or where it finds its packages.
+// queryNames are the environment variables that determine which interpreter a name refers to,
+// or where it finds its packages.
 var queryNames = []string{
 	"PATH", "HOME", "USER", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "LANG", "LD_LIBRARY_PATH",
 	"PYTHONPATH", "PYTHONHOME", "PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "CONDA_PREFIX", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
 	"NODE_PATH", "NVM_DIR", "FNM_DIR", "VOLTA_HOME", "RUBYLIB", "GEM_HOME", "GEM_PATH", "RBENV_ROOT", "RBENV_VERSION",
 }
 
-// query runs a script of ours in an interpreter, outside the sandbox. The
-// script prints a JSON object.
+// query runs one of our scripts in an interpreter, outside the sandbox. The script prints a
+// JSON object.
 func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*value.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -168,10 +168,10 @@ func (s *Sandbox) query(ctx context.Context, path string, argv []string) (*value
 	return o, nil
 }
 
-// limited keeps the first 256 KB that are written to it.
+// limited keeps the first 256 KB written to it.
 type limited struct{ bytes.Buffer }
 
-// Write accepts everything, even if it is not kept.
+// Write accepts everything, including what it does not keep.
 func (l *limited) Write(p []byte) (int, error) {
 	_, _ = l.Buffer.Write(p[:min(len(p), max(0, 256<<10-l.Len()))])
 	return len(p), nil
@@ -196,7 +196,7 @@ func olderThan(version, oldest string) bool {
 	return false
 }
 
-// executed returns what has to be executable for a program at a path: it and the dynamic
+// executed returns what must be executable for a program at a path: the path and the dynamic
 // loader that the file names.
 func executed(path, file string) []string {
 	if loader := elfInterpreter(file); loader != "" {
@@ -205,13 +205,13 @@ func executed(path, file string) []string {
 	return []string{path}
 }
 
-// publicStores returns the folder of all programs that one of Nix or Guix is in, where
-// libraries lie anywhere, readable by all.
+// publicStores returns the store of Nix or Guix if the program is in it. Libraries can be
+// anywhere in the store, which everybody can read.
 func publicStores(path string) []string {
 	return slices.DeleteFunc([]string{"/nix/store", "/gnu/store"}, func(store string) bool { return !strings.HasPrefix(path, store) })
 }
 
-// elfInterpreter returns the dynamic loader that a program names, "" if none.
+// elfInterpreter returns the dynamic loader that a program names, "" if there is none.
 func elfInterpreter(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

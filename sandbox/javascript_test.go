@@ -47,12 +47,12 @@ func openFor(t testing.TB, o sandbox.Options) *sandbox.Sandbox {
 	return s
 }
 
-// nodeSource is a file that needs Node.
+// nodeSource returns a file that needs Node.
 func nodeSource(file, text, entry string) proviso.Source {
 	return proviso.Source{Language: "javascript", Name: file, File: file, Text: text, Entry: entry, Form: proviso.Module}
 }
 
-// inline is JavaScript in the suite itself.
+// inline returns JavaScript in the suite itself.
 func inline(form proviso.Form, text string) proviso.Source {
 	return proviso.Source{Language: "javascript", Name: "assertion", Text: text, Form: form, Params: []string{"output", "context"}}
 }
@@ -68,7 +68,7 @@ func once(t testing.TB, code proviso.Code, src proviso.Source, args ...any) (any
 	return f.Call(t.Context(), args...)
 }
 
-// acting is a file with side effects.
+// acting returns a file with side effects.
 func acting(file, text string) proviso.Source {
 	src := nodeSource(file, text, "")
 	src.Purpose = proviso.Acting
@@ -154,7 +154,7 @@ func TestNodeForms(t *testing.T) {
 	}
 }
 
-// values are what crosses to JavaScript and back unchanged.
+// values are values that reach JavaScript and come back unchanged.
 func values() []any {
 	return []any{
 		nil, true, 1.5, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), value.Undefined{}, "", "héllo 😀", "\x01u", "\xed\xa0\xbd",
@@ -281,9 +281,8 @@ func TestNodeLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestNodeThreads: a worker with a thread that runs on after a call is
-// replaced: at once if its code decides, and when the thread is seen to compute
-// if the code has side effects.
+// TestNodeThreads: a worker with a thread that continues after a call is replaced: at once for
+// code that decides, and when the thread is found to compute for code with side effects.
 func TestNodeThreads(t *testing.T) {
 	t.Parallel()
 	needNode(t)
@@ -304,9 +303,9 @@ func TestNodeThreads(t *testing.T) {
 		}
 		spent("spin")
 		time.Sleep(700 * time.Millisecond)
-		spent("") // of code that acts, the worker in which the thread spins answers once more
-		// On a busy machine a thread that spins may get less than the tenth of a
-		// processor that it is known by, and more the next time.
+		spent("") // with side effects, the worker with the spinning thread answers once more
+		// On a busy machine a spinning thread may get less than the tenth of a processor by
+		// which it is detected, and more the next time.
 		used, allowed := 0.0, -1.0
 		for try := 0; try < 5 && (used > allowed || used < 0 && purpose != 0); try++ {
 			first, start := spent(""), time.Now()
@@ -321,8 +320,8 @@ func TestNodeThreads(t *testing.T) {
 	}
 }
 
-// TestIdleThreads: a worker whose thread computes between calls is ended without a
-// further call. One that does nothing stays.
+// TestIdleThreads: a worker whose thread computes between calls is ended without a further
+// call. An idle one stays.
 func TestIdleThreads(t *testing.T) {
 	t.Parallel()
 	needNode(t)
@@ -398,8 +397,8 @@ func TestNodeFilesAndPackages(t *testing.T) {
 	}
 }
 
-// TestNodeActing holds that a provider keeps its module and its connections, and
-// gets the network under auto.
+// TestNodeActing: a provider keeps its module and its connections, and gets the network under
+// auto.
 func TestNodeActing(t *testing.T) {
 	t.Parallel()
 	needNode(t)
@@ -493,7 +492,7 @@ func TestTypeScript(t *testing.T) {
 	}
 }
 
-// TestEngine holds that JavaScript in a worker gives what it gives in process.
+// TestEngine: JavaScript in a worker gives the same results as in process.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 	s := openFor(t, sandbox.Options{Workers: 1})
@@ -583,8 +582,8 @@ func TestEngineTimeouts(t *testing.T) {
 	}
 }
 
-// TestLeftByAnException: what a call that throws leaves behind, globals and threads,
-// does not reach the next call.
+// TestLeftByAnException: what a failing call leaves behind, globals and threads, does not reach
+// the next call.
 func TestLeftByAnException(t *testing.T) {
 	t.Parallel()
 	javascript := "const {Worker} = require('worker_threads');\nmodule.exports = (o) => {\n  const left = typeof leak;\n" +

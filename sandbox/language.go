@@ -17,40 +17,37 @@ var (
 	rubyWorker string
 )
 
-// language is a way to run a language: JavaScript has two. Its worker
-// implements the protocol of frame.go.
+// language is a way to run a language: JavaScript has two. Its worker implements the protocol
+// of frame.go.
 type language struct {
-	name     string   // of the row
-	source   string   // as [proviso.Source] has it
+	name     string   // name of the row
+	source   string   // language name in [proviso.Source]
 	program  string   // name of the interpreter in messages
-	variable string   // of the environment, that names the interpreter
-	names    []string // of the interpreter in PATH, the first that works
-	oldest   string   // version
-	install  string   // advice if there is none
-	suffixes []string // of the files that a source can import by a path without one
+	variable string   // environment variable that names the interpreter
+	names    []string // names of the interpreter in PATH; the first that works is used
+	oldest   string   // oldest supported version
+	install  string   // advice if there is no interpreter
+	suffixes []string // suffixes of files that a source can import without naming the suffix
 
-	// searches is set if modules are searched in the granted folders, too, after
-	// all others.
+	// searches means that modules are also searched in the granted folders, after all others.
 	searches bool
 
 	worker string // source text of the worker
-	forks  bool   // a host forks workers; otherwise each is an interpreter of its own
-	weight int    // of a worker, in memory, where one of Python that a host forked is 1
-	calls  int    // after which a worker is replaced; more where starting one takes longer
+	forks  bool   // a host forks workers; otherwise each worker is its own interpreter
+	weight int    // memory weight of a worker, where a forked Python worker is 1
+	calls  int    // calls after which a worker is replaced; more where starting one takes longer
 
-	interrupts bool   // the worker ends a call that is late; otherwise it is killed
+	interrupts bool   // the worker itself interrupts a late call; otherwise it is killed
 	loads      bool   // a source is checked by loading it
-	exhausted  string // what the interpreter prints when it dies for lack of memory
+	exhausted  string // what the interpreter prints when it dies from lack of memory
 
-	// takes reports whether this row runs a source; nil means all sources of the
-	// language.
+	// takes reports whether this row runs a source; nil means all sources of the language.
 	takes func(src proviso.Source) bool
-	// refuse returns what the interpreter lacks for a source; nil means that
-	// nothing is checked.
+	// refuse returns what the interpreter lacks for a source; nil means no check.
 	refuse func(in *interpreter, src proviso.Source) error
 	// ask queries an interpreter for its version and paths, outside the sandbox.
 	ask func(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error)
-	// argv is the command line of the worker; config is JSON text for it.
+	// argv returns the command line of the worker; config is JSON for it.
 	argv func(in *interpreter, p profile, worker, config string) []string
 	// loop reports whether coroutines of a source need an event loop.
 	loop func(src proviso.Source, p profile) bool
@@ -59,11 +56,11 @@ type language struct {
 	imports func(src proviso.Source, p profile) string
 
 	undefined      bool     // it distinguishes undefined from null
-	data           bool     // its memory is what it can write, since it reserves far more
-	memory         uint64   // bytes of address space, or of such data
+	data           bool     // the memory limit counts writable memory, since it reserves far more address space
+	memory         uint64   // bytes of address space, or of writable memory
 	memoryPackages uint64   // the same, with the packages of the interpreter
-	extra          []string // files and folders that it reads, in addition to those of every program
-	syscalls       []uint32 // in addition to those of every language
+	extra          []string // files and folders that it reads, in addition to the common ones
+	syscalls       []uint32 // system calls in addition to the common ones
 }
 
 // languages is the table of languages that the sandbox runs.
@@ -88,7 +85,7 @@ func languages() []*language {
 		{
 			name: "javascript", source: "javascript", program: "QuickJS", weight: 8, calls: 20000, interrupts: true, loads: true,
 			ask: askEngine, argv: engineArgv,
-			undefined: true, data: true, memory: 2 << 30, memoryPackages: 2 << 30, // its engine has a limit of its own, engineMemory
+			undefined: true, data: true, memory: 2 << 30, memoryPackages: 2 << 30, // its engine has its own limit, engineMemory
 		},
 		{
 			name: "ruby", source: "ruby", program: "Ruby", variable: "PROMPTFOO_RUBY", names: []string{"ruby"}, oldest: "3.0",
@@ -115,7 +112,7 @@ func (s *Sandbox) language(src proviso.Source) (*language, error) {
 	return nil, &proviso.Error{Code: proviso.Unavailable, Message: src.Language + " cannot be run in the sandbox", Valid: known}
 }
 
-// row returns the row with a name that is known to exist.
+// row returns the row with a name, which must exist.
 func (s *Sandbox) row(name string) *language {
 	i := slices.IndexFunc(s.languages, func(l *language) bool { return l.name == name })
 	return s.languages[i]

@@ -16,24 +16,23 @@ type launch struct {
 	dir        string // working folder outside of the sandbox
 	read, exec []string
 	sandbox    bool
-	namespaces bool // try
+	namespaces bool // try new namespaces
 	network    bool
 	memory     uint64
-	data       bool // memory counts what is private and writable, not the address space
-	single     bool // one filter for all, since the program cannot add the second
+	data       bool // memory limits private writable memory, not the address space
+	single     bool // one filter for everything, since the program cannot add a second one
 	files      uint64
-	syscalls   []uint32 // in addition to those of every language
+	syscalls   []uint32 // system calls in addition to those of every language
 	leaky      bool     // the filters block nothing; for tests
-	dies       bool     // killed with its parent, by a signal: it does not read its channel while it runs code
+	dies       bool     // killed with its parent by a signal: it does not read its channel while it runs code
 
 	parentEnd io.ReadWriteCloser // of the channel
 	childEnds []*os.File
 	stderr    *os.File
 }
 
-// command prepares a process with its channel. Its standard error is a file of
-// ours: waiting for the process must not wait for a pipe that another process
-// holds open.
+// command prepares a process with its channel. Its standard error is our own file: waiting for
+// the process must not wait for a pipe that another process holds open.
 func (l launch) command(path string, argv, env []string) *exec.Cmd {
 	if env == nil {
 		env = []string{}
@@ -61,13 +60,12 @@ const confineArgument = "__sandbox-exec"
 // engineArgument starts this program as a worker that runs JavaScript itself.
 const engineArgument = "__sandbox-engine"
 
-// mainCalled is set if the running program can start workers from its own
-// binary. It is written once, by Main.
+// mainCalled is true if the running program can start workers from its own binary. Only Main
+// sets it.
 var mainCalled atomic.Bool
 
-// Main becomes a worker, and does not return, if this process was started as one.
-// Otherwise it returns at once. It must be the first call of main, and of TestMain
-// in tests that run code.
+// Main becomes a worker, and does not return, if this process was started as one. Otherwise it
+// returns at once. It must be the first call of main, and of TestMain in tests that run code.
 func Main() {
 	mainCalled.Store(true)
 	if len(os.Args) == 2 && os.Args[1] == confineArgument {

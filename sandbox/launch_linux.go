@@ -77,9 +77,9 @@ func (l launch) confine(own bool) error {
 	return err
 }
 
-// ownNamespaces are the namespaces of a host. Its user is root inside, because
-// exec would otherwise drop the capabilities that mounting needs. Outside the
-// user does not change.
+// ownNamespaces returns the attributes for a host's namespaces. Its user is root inside,
+// because exec would otherwise drop the capabilities that mounting needs. Outside, the user
+// does not change.
 func ownNamespaces(network bool) *syscall.SysProcAttr {
 	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	if !network {

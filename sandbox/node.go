@@ -11,10 +11,9 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// NeedsNode reports whether JavaScript has to run in Node: a file in
-// TypeScript, a file that loads other files or packages, or code with side
-// effects that uses the network or other APIs of Node. Other JavaScript runs on
-// QuickJS.
+// NeedsNode reports whether JavaScript has to run in Node: a TypeScript file, a file that loads
+// other files or packages, or code with side effects that uses the network or other Node APIs.
+// Other JavaScript runs on QuickJS.
 func NeedsNode(src proviso.Source) bool {
 	if src.Language != "javascript" || src.File == "" || src.Form != proviso.Module {
 		return false
@@ -22,7 +21,7 @@ func NeedsNode(src proviso.Source) bool {
 	return isTypeScript(src.File) || jstoken.Imports(src.Text) || src.Purpose == proviso.Acting && jstoken.Uses(src.Text, hosted())
 }
 
-// hosted are the globals of Node that QuickJS lacks.
+// hosted returns the Node globals that QuickJS lacks.
 func hosted() []string {
 	return []string{
 		"fetch", "process", "crypto", "Intl", "Headers", "Request", "Response", "FormData", "Blob", "File", "WebSocket", "EventSource",
@@ -54,8 +53,7 @@ process.stdout.write(JSON.stringify({
 }));
 `
 
-// askNode starts Node once and asks it for its path: a name in PATH may be a
-// script of a version manager.
+// askNode starts Node once to get its path: a name in PATH may be a version manager's script.
 func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*interpreter, error) {
 	fields, err := s.query(ctx, name, []string{"--no-warnings", "-e", askNodeScript})
 	if err != nil {
@@ -76,9 +74,9 @@ func askNode(ctx context.Context, s *Sandbox, name string, packages bool) (*inte
 	return in, nil
 }
 
-// nodeModules returns the folders with packages for a file in dir, and the
-// files that set the kind of modules in dir. A package that is a link is
-// followed, for example to a sibling in a workspace.
+// nodeModules returns the folders with packages for a file in dir, and the files that determine
+// the module type in dir. It follows a package that is a link, for example to a sibling in a
+// workspace.
 func nodeModules(dir string) (folders, files []string) {
 	if dir == "" {
 		return nil, nil
@@ -111,8 +109,8 @@ func refuseNode(in *interpreter, src proviso.Source) error {
 	return proviso.Errorf(proviso.Unavailable, "TypeScript needs Node 22.13 or later, and %s is %s: install a later one, or compile the file to JavaScript", in.path, in.version)
 }
 
-// nodeArgv is the command line of the worker. Native addons are allowed only
-// with packages; without them, only native code of Node itself can run.
+// nodeArgv returns the command line of the worker. Native addons are allowed only with
+// packages; without them, only Node's own native code can run.
 func nodeArgv(in *interpreter, p profile, worker, config string) []string {
 	argv := append([]string{in.path, "--no-warnings", "--no-deprecation", "--openssl-config=/dev/null"}, in.flags...)
 	if p.packages {

@@ -18,8 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestKilledParent kills a process with SIGKILL during a call that never ends:
-// none of its workers may survive.
+// TestKilledParent kills a process with SIGKILL during a call that never ends: none of its
+// workers may survive.
 func TestKilledParent(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -66,8 +66,8 @@ func TestKilledParent(t *testing.T) {
 	}
 }
 
-// TestKilledParentHasUnread kills a process that has not read all that its zygote told it:
-// the zygote's connection is reset, and its workers have to end nevertheless.
+// TestKilledParentHasUnread kills a process with unread messages from its host: the host's
+// connection is reset, and its workers must end nevertheless.
 func TestKilledParentHasUnread(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -97,7 +97,7 @@ func TestKilledParentHasUnread(t *testing.T) {
 	if looping {
 		kill(busy[0])
 		soon(func() bool { return !runs(busy[0]) })
-		time.Sleep(100 * time.Millisecond) // the zygote tells of it
+		time.Sleep(100 * time.Millisecond) // the host reports it
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
@@ -119,8 +119,7 @@ func kill(pid string) {
 	}
 }
 
-// TestThreadsAreLimited holds that code cannot take all threads of the user, with
-// namespaces and without.
+// TestThreadsAreLimited: code cannot take all threads of the user, with and without namespaces.
 func TestThreadsAreLimited(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]sandbox.Options{"namespaces": {}, "none": sandbox.NoNamespaces(sandbox.Options{})} {
@@ -161,8 +160,7 @@ func endless(t *testing.T, o sandbox.Options) {
 	t.Fatal(err)
 }
 
-// start is more than the processor time that an interpreter takes to start, in
-// ticks of 10 ms.
+// start is more than the processor time of an interpreter start, in ticks of 10 ms.
 const start = 30
 
 // worked returns the processor time that a process has used, in ticks.
@@ -177,7 +175,7 @@ func worked(pid string) int {
 	return n
 }
 
-// soon waits until something holds, and reports whether it does within seconds.
+// soon waits for a condition, and reports whether it holds within seconds.
 func soon(holds func() bool) bool {
 	for range 2000 {
 		if holds() {

@@ -42,14 +42,13 @@ func (p Policy) String() string {
 	return "off"
 }
 
-// Grants are what code may access besides its arguments and the suite's folder.
-// Code whose purpose is [proviso.Synthesised] gets none of it; see
-// Options.SynthesisedPackages.
+// Grants are what code may access besides its arguments and the suite's folder. Code with the
+// purpose [proviso.Synthesised] gets none of them; see Options.SynthesisedPackages.
 type Grants struct {
 	Network  bool     // sockets to any address
 	Env      []string // names of environment variables
-	Read     []string // files and folders it may read; relative ones are under Options.Dir
-	Packages bool     // the packages that are installed for the interpreter
+	Read     []string // files and folders it may read; relative paths are relative to Options.Dir
+	Packages bool     // the packages installed for the interpreter
 }
 
 // profile is what a host, and every worker that it forks, may do. Equal
@@ -59,9 +58,9 @@ type profile struct {
 	sandbox  bool   // inside the kernel's sandbox
 	network  bool   // sockets
 	packages bool   // site-packages, and the memory that they take
-	files    bool   // the suite's folder and what was granted
-	env      envSet // which variables a worker gets
-	acting   bool   // providers and hooks: larger replies, modules that are kept
+	files    bool   // the suite's folder and granted files
+	env      envSet // variables that a worker gets
+	acting   bool   // providers and hooks: larger replies, and modules are kept between calls
 }
 
 // envSet selects the environment variables that a worker gets.
@@ -95,9 +94,9 @@ func (s *Sandbox) profileFor(language string, purpose proviso.Purpose) profile {
 	return p
 }
 
-// granted returns the files and folders that a profile may read besides those
-// of its interpreter. The suite's folder is left out if it is the root or a
-// home folder, which hold more than a suite.
+// granted returns the files and folders that a profile may read besides those of its
+// interpreter. It leaves out the suite's folder if that is the root or a home folder, which
+// contain more than a suite.
 func (s *Sandbox) granted(p profile) []string {
 	if !p.files {
 		return nil
@@ -109,8 +108,7 @@ func (s *Sandbox) granted(p profile) []string {
 	return append(list, s.readGrants()...)
 }
 
-// readGrants returns the files and folders that are granted besides the suite's
-// folder.
+// readGrants returns the files and folders granted besides the suite's folder.
 func (s *Sandbox) readGrants() []string {
 	var list []string
 	for _, name := range s.options.Grants.Read {
@@ -122,8 +120,8 @@ func (s *Sandbox) readGrants() []string {
 	return list
 }
 
-// isHome reports whether a folder is too wide to be the suite's folder: the
-// root, the home folder, or a parent of it, by any name.
+// isHome reports whether a folder is too wide to be the suite's folder: the root, the home
+// folder, or a parent of it, by any name.
 func (s *Sandbox) isHome(dir string) bool {
 	for _, name := range []string{dir, resolved(dir)} {
 		if name == filepath.Dir(name) || slices.ContainsFunc(s.homes(), func(home string) bool { return beneath(home, name) }) {
@@ -133,8 +131,8 @@ func (s *Sandbox) isHome(dir string) bool {
 	return false
 }
 
-// homesOf returns the home folders: the value of HOME, which may be anything or
-// missing, and the one of the system.
+// homesOf returns the home folders: the value of HOME, which may be anything or missing, and
+// the system's.
 func homesOf(lookup func(string) (string, bool)) []string {
 	var homes []string
 	add := func(home string) {

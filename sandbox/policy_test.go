@@ -28,7 +28,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// warnings collects what is warned of.
+// warnings collects warnings.
 type warnings struct {
 	mu    sync.Mutex
 	lines []string
@@ -53,7 +53,7 @@ func with(t *testing.T, s *sandbox.Sandbox, purpose proviso.Purpose, text string
 	return f.Call(t.Context(), "hello", nil)
 }
 
-// TestPolicies holds what code of each purpose gets under each policy.
+// TestPolicies: what code of each purpose gets under each policy.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -98,7 +98,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestNetworkGrant holds that granted code reaches what it is told to.
+// TestNetworkGrant: code with a network grant reaches a server.
 func TestNetworkGrant(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -150,7 +150,7 @@ func TestWithoutASandbox(t *testing.T) {
 	}
 }
 
-// TestSelfTest holds that nothing runs in a sandbox with a hole.
+// TestSelfTest: nothing runs in a sandbox with a hole.
 func TestSelfTest(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []sandbox.Policy{sandbox.Require, sandbox.Auto} {
@@ -162,7 +162,7 @@ func TestSelfTest(t *testing.T) {
 	}
 }
 
-// TestUncalledMain holds that a program that does not call Main is told to.
+// TestUncalledMain: a program that does not call Main gets an error that says so.
 func TestUncalledMain(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Exe: "/nonexistent/proviso"})
@@ -203,7 +203,7 @@ func TestInterpreters(t *testing.T) {
 	}
 }
 
-// TestPythonVersions runs the forms in every Python that pyenv has here.
+// TestPythonVersions runs the forms in every Python version that pyenv has here.
 func TestPythonVersions(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -238,8 +238,7 @@ func TestPythonVersions(t *testing.T) {
 	}
 }
 
-// TestPackages holds that packages of a virtual environment are there when they
-// are granted, and only then.
+// TestPackages: packages of a virtual environment are available when granted, and only then.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	need(t)

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// pool bounds the number of concurrent calls and of workers, and keeps idle
-// workers for the next call of their source. When there is no room, an idle worker is
-// ended, so that any number of sources can take turns: one at random. A suite calls its
-// sources in turns, and of more than there is room for, the one that was idle longest
-// is the next to be called.
+// pool limits the number of concurrent calls and of workers, and keeps idle workers for the
+// next call of their source. When there is no room, it ends a random idle worker, so that any
+// number of sources can take turns. Least recently used would be the wrong choice: a suite
+// calls its sources in turns, so the source idle for longest is called next.
 type pool struct {
 	slots chan struct{} // one token for each running call
-	most  int           // weight of the workers that may exist at once
+	most  int           // maximum weight of the workers
 
 	mu    sync.Mutex
-	alive int           // weight of the workers, idle or not
-	idle  *list.List    // of *worker, the most recently used in front
-	room  chan struct{} // closed, and replaced, when a worker becomes idle or goes
+	alive int           // weight of all workers, idle or not
+	idle  *list.List    // of *worker, most recently used first
+	room  chan struct{} // closed, and replaced, when a worker becomes idle or ends
 
-	check   time.Duration // how often idle workers are looked at
-	watched bool          // they will be looked at
+	check   time.Duration // how often idle workers are checked
+	watched bool          // a check is scheduled
 }
 
 func newPool(running, most int, check time.Duration) *pool {
@@ -47,20 +46,19 @@ func (p *pool) enter(ctx context.Context) error {
 
 func (p *pool) leave() { <-p.slots }
 
-// How long a call waits for a worker of its source that serves another call, before a
-// new worker is started for it, and before a worker of another source is ended for that.
-// Most calls end much sooner, and starting a worker takes some milliseconds: without
-// it, many concurrent calls of many sources would start workers for all of them, and end
-// those of others for room.
+// How long a call waits for a busy worker of its source before a new worker is started, and
+// before a worker of another source is ended for that. Most calls end much sooner, and starting
+// a worker takes some milliseconds: without waiting, many concurrent calls of many sources
+// would start workers for all of them, and end those of others to make room.
 const (
 	patience     = 50 * time.Millisecond
 	longPatience = time.Second
 )
 
-// get returns a worker of a source for a call that has a slot: an idle one, or
-// a new one that has read the source. A call that waits for room or for a worker
-// releases its slot meanwhile: the workers that use the room may themselves wait
-// for slots, after an answer of the judge.
+// get returns a worker of a source for a call that has a slot: an idle one, or a new one that
+// has read the source. A call that waits for room or for a worker releases its slot meanwhile:
+// the workers that take up the room may themselves wait for slots, after an answer of the
+// judge.
 func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 	began := time.Now()
 	for {
@@ -94,8 +92,8 @@ func (p *pool) get(ctx context.Context, src *source, c *call) (*worker, error) {
 	return w, nil
 }
 
-// await is what a call without a worker waits for: a channel that gives something,
-// for so long if that is not 0.
+// await is what a call without a worker waits for: a channel, with a time limit if that is not
+// 0.
 type await struct {
 	what  <-chan struct{}
 	limit time.Duration
@@ -120,9 +118,9 @@ func (w await) end(ctx context.Context) error {
 	}
 }
 
-// take returns an idle worker of the source for a call that has waited so long.
-// Otherwise it makes room for a new worker, or says what to wait for: a busy worker of
-// the source, or room.
+// take returns an idle worker of the source for a call that has waited for a time. Otherwise it
+// makes room for a new worker, or returns what to wait for: a busy worker of the source, or
+// room.
 func (p *pool) take(src *source, waited time.Duration) (*worker, await) {
 	for {
 		p.mu.Lock()
@@ -165,7 +163,7 @@ func (p *pool) take(src *source, waited time.Duration) (*worker, await) {
 	}
 }
 
-// done records that a worker serves no call any more; pool.mu is held.
+// done records that a worker no longer serves a call; pool.mu must be held.
 func (w *worker) done() {
 	if w.busy {
 		w.busy = false
@@ -173,7 +171,7 @@ func (w *worker) done() {
 	}
 }
 
-// notBusy counts a busy worker less, and wakes one call that waits for it; pool.mu is
+// notBusy counts one busy worker less, and wakes one call that waits for it; pool.mu must be
 // held.
 func (o *source) notBusy() {
 	o.busy--
@@ -181,13 +179,13 @@ func (o *source) notBusy() {
 		o.waiting--
 		select {
 		case o.freed <- struct{}{}:
-		default: // more calls than wait have been woken
+		default: // enough tokens: some waiting calls gave up
 		}
 	}
 }
 
-// lessen ends an idle worker for one that could not be started, and has fewer at once from
-// then on; false if there is none.
+// lessen ends an idle worker because a new one could not be started, and lowers the maximum
+// weight; false if no worker is idle.
 func (p *pool) lessen() bool {
 	p.mu.Lock()
 	if p.idle.Len() == 0 {
@@ -201,7 +199,7 @@ func (p *pool) lessen() bool {
 	return true
 }
 
-// anyIdle returns one of the idle workers, of which there are some; p.mu is held.
+// anyIdle returns a random idle worker; there must be one, and p.mu must be held.
 func (p *pool) anyIdle() *list.Element {
 	e := p.idle.Front()
 	for range rand.IntN(p.idle.Len()) {
@@ -210,7 +208,7 @@ func (p *pool) anyIdle() *list.Element {
 	return e
 }
 
-// remove removes a worker from the idle ones.
+// remove removes a worker from the idle workers.
 func (p *pool) remove(e *list.Element) *worker {
 	w := p.idle.Remove(e).(*worker)
 	w.source.notIdle(e)
@@ -218,8 +216,8 @@ func (p *pool) remove(e *list.Element) *worker {
 	return w
 }
 
-// put keeps a worker for the next call, or ends it if it has served long enough
-// or its source is no longer used.
+// put keeps a worker for the next call, or ends it if it has served long enough or its source
+// is no longer used.
 func (p *pool) put(w *worker) {
 	w.calls++
 	if w.exhausted || w.calls >= w.source.language.calls || w.dead() || time.Since(w.born) > maxAge {
@@ -249,7 +247,7 @@ func (p *pool) discard(w *worker) {
 	p.forget(w.source)
 }
 
-// forget releases the place of a worker of a source.
+// forget releases the room of a worker of a source.
 func (p *pool) forget(src *source) {
 	p.mu.Lock()
 	p.alive -= src.weight
@@ -269,8 +267,8 @@ func (p *pool) hold(src *source) {
 	p.mu.Unlock()
 }
 
-// drop counts one user less. It returns the idle workers of a source without
-// users, which the caller discards.
+// drop counts one user less. If the source has no users left, it returns its idle workers,
+// which the caller must discard.
 func (p *pool) drop(src *source) (unused bool, last []*worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -294,20 +292,20 @@ func (p *pool) clear() {
 	}
 }
 
-// idleCheck is how often workers without a call are looked at.
+// idleCheck is how often idle workers are checked.
 const idleCheck = 2 * time.Second
 
-// idleUse is what an idle worker had used when it was last looked at.
+// idleUse is what an idle worker had used at its last check.
 type idleUse struct {
-	calls int           // served until then
-	cpu   time.Duration // of all its threads
+	calls int           // number of calls served until then
+	cpu   time.Duration // processor time of all its threads
 	at    time.Time
-	busy  bool // more than it may, when it was last looked at
+	busy  bool // used too much processor time at the last check
 }
 
-// watch looks at the idle workers now and then, for as long as there are any. Code with
-// side effects may keep threads between calls, but a thread that computes while nobody
-// calls would take a processor until the next call. p.mu is held.
+// watch checks the idle workers at intervals while there are any. Code with side effects may
+// keep threads between calls, but a thread that computes between calls would occupy a processor
+// until the next call. p.mu must be held.
 func (p *pool) watch() {
 	if !p.watched && p.idle.Len() > 0 {
 		p.watched = true
@@ -315,9 +313,9 @@ func (p *pool) watch() {
 	}
 }
 
-// look ends the idle workers that used more than a tenth of a processor twice in a row,
-// without a call in between. A machine with much to do gives a thread no more than that,
-// and what ends after a call has ended by then.
+// look ends the idle workers that used more than a tenth of a processor twice in a row without
+// a call in between. A busy machine may give a thread no more than that, and work that finishes
+// shortly after a call has ended by the second check.
 func (p *pool) look() {
 	p.mu.Lock()
 	var idle []*worker
@@ -334,7 +332,7 @@ func (p *pool) look() {
 	defer p.mu.Unlock()
 	for i, w := range idle {
 		e := w.place
-		if e == nil { // it was called meanwhile
+		if e == nil { // it got a call meanwhile
 			continue
 		}
 		last := w.seen
@@ -349,7 +347,7 @@ func (p *pool) look() {
 	p.watch()
 }
 
-// processorTime returns what the worker's process has computed; 0 if that is unknown.
+// processorTime returns the processor time that the worker's process has used; 0 if unknown.
 func (w *worker) processorTime() time.Duration {
 	if w.cmd == nil || w.cmd.Process == nil {
 		return 0

@@ -20,19 +20,19 @@ type Report struct {
 // Interpreter describes the interpreter of a language on a machine.
 type Interpreter struct {
 	Language   string
-	Program    string // its name
+	Program    string // name of the program
 	Path       string // "" if there is none
 	Version    string
 	Problem    string // why code of the language does not run, or runs without a sandbox; "" if it runs inside
-	Sandbox    bool   // it was started in the sandbox and passed the self-test
-	Leaks      bool   // it failed the self-test: something was not blocked
+	Sandbox    bool   // the interpreter was started in the sandbox and passed the self-test
+	Leaks      bool   // the interpreter failed the self-test: something was not blocked
 	Namespaces bool   // in new namespaces
 }
 
-// Probe finds out what this machine supports for the code of a suite: it looks
-// for the interpreters, starts each in the sandbox and tests the sandbox from
-// inside, like the first call of a run. It takes a fraction of a second,
-// because they are started concurrently.
+// Probe finds out what this machine supports for the code of a suite: it looks for the
+// interpreters, starts each in the sandbox and tests the sandbox from inside, like the first
+// call of a run. It takes a fraction of a second, because interpreters are started
+// concurrently.
 func Probe(ctx context.Context, o Options) Report {
 	o.Policy, o.Warn = Require, nil
 	s := New(o)

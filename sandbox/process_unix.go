@@ -18,13 +18,13 @@ const forks = true
 
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup kills a process and all that it forked.
+// killGroup kills a process and everything that it forked.
 func killGroup(p *os.Process) {
 	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
 	_ = p.Kill()
 }
 
-// channel returns the two ends of a stream, ours and the one for a process.
+// channel returns the two ends of a stream: ours, and the one for a process.
 func channel() (ours io.ReadWriteCloser, theirs []*os.File, err error) {
 	syscall.ForkLock.RLock()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -36,7 +36,7 @@ func channel() (ours io.ReadWriteCloser, theirs []*os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	_ = unix.SetNonblock(fds[0], true) // then the runtime waits for it without a thread
+	_ = unix.SetNonblock(fds[0], true) // so the runtime waits for it without a thread
 	return os.NewFile(uintptr(fds[0]), "worker"), []*os.File{os.NewFile(uintptr(fds[1]), "worker")}, nil
 }
 
@@ -45,7 +45,7 @@ func attach(cmd *exec.Cmd, theirs []*os.File) {
 	cmd.Stdout, cmd.ExtraFiles = cmd.Stderr, theirs
 }
 
-// directChannel names the descriptors of a worker that was started directly.
+// directIn and directOut are the descriptors of a directly started worker.
 const directIn, directOut = 3, 3
 
 // errorPipe returns a pipe whose ends never block: output beyond its capacity
@@ -66,7 +66,7 @@ func neverBlock(f *os.File) {
 	}
 }
 
-// waiting returns what is in a pipe, at most n bytes.
+// waiting returns at most n bytes that are in a pipe.
 func waiting(r *os.File, n int) []byte {
 	raw, err := r.SyscallConn()
 	if err != nil {
@@ -131,7 +131,7 @@ func describe(status int) string {
 	return "ended with status " + strconv.Itoa(ws.ExitStatus())
 }
 
-// waitStatus returns how a process of ours ended.
+// waitStatus returns how a child process ended.
 func waitStatus(cmd *exec.Cmd) int {
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
 		return int(ws)

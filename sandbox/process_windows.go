@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// forks is false: on this system each worker is an interpreter of its own.
+// forks is false: on this system each worker is its own interpreter.
 const forks = false
 
 func ownGroup() *syscall.SysProcAttr { return nil }
@@ -23,7 +23,7 @@ func (p pipes) Read(b []byte) (int, error)  { return p.in.Read(b) }
 func (p pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 func (p pipes) Close() error                { return errors.Join(p.out.Close(), p.in.Close()) }
 
-// channel returns the two ends of a stream, ours and the one for a process.
+// channel returns the two ends of a stream: ours, and the one for a process.
 func channel() (ours io.ReadWriteCloser, theirs []*os.File, err error) {
 	in, theirOut, err := os.Pipe()
 	if err != nil {
@@ -43,8 +43,7 @@ func attach(cmd *exec.Cmd, theirs []*os.File) {
 	cmd.Stdin, cmd.Stdout = theirs[0], theirs[1]
 }
 
-// directIn and directOut are the descriptors of a worker that was started
-// directly.
+// directIn and directOut are the descriptors of a directly started worker.
 const directIn, directOut = 0, 1
 
 func errorPipe() (r, w *os.File, err error) { return os.Pipe() }
@@ -58,5 +57,5 @@ func sendFiles(io.Writer, []byte, ...*os.File) error { return errors.ErrUnsuppor
 
 func describe(status int) string { return "ended with status " + strconv.Itoa(status) }
 
-// waitStatus returns how a process of ours ended.
+// waitStatus returns how a child process ended.
 func waitStatus(cmd *exec.Cmd) int { return cmd.ProcessState.ExitCode() }

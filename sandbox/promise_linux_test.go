@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// readable makes a folder and those above it readable for everybody.
+// readable makes a folder and its parents readable for everybody.
 func readable(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,8 +47,8 @@ func TestRootBecomesNobody(t *testing.T) {
 	}
 }
 
-// TestLimitsOfWorkers holds the limits that no attack reaches: open files, the size of
-// results for each purpose, and the number of workers of code with side effects.
+// TestLimitsOfWorkers tests the limits that no attack reaches: open files, the size of results
+// for each purpose, and the number of workers of code with side effects.
 func TestLimitsOfWorkers(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -91,7 +91,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 	}
 }
 
-// TestSocketsOfTheMachine: a granted network does not reach the sockets of this machine.
+// TestSocketsOfTheMachine: a granted network does not reach the local sockets of this machine.
 func TestSocketsOfTheMachine(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -115,8 +115,8 @@ func TestSocketsOfTheMachine(t *testing.T) {
 	}
 }
 
-// TestFoldersThatAreNotGranted: the root, the home folder and a folder above it would
-// open what is not part of a suite.
+// TestFoldersThatAreNotGranted: the root, the home folder and its parents would expose more
+// than a suite.
 func TestFoldersThatAreNotGranted(t *testing.T) {
 	t.Parallel()
 	need(t)

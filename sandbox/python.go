@@ -50,8 +50,8 @@ sys.stdout.write(json.dumps({
 }))
 `
 
-// askPython starts an interpreter once and asks it for its path: a name in PATH
-// may be a script of pyenv or a link into a virtual environment.
+// askPython starts an interpreter once to get its path: a name in PATH may be a pyenv script or
+// a link into a virtual environment.
 func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error) {
 	argv := []string{"-c", askPythonScript}
 	if !packages {
@@ -68,7 +68,7 @@ func askPython(ctx context.Context, s *Sandbox, path string, packages bool) (*in
 	in.missing = fields.Text("missing")
 	in.path = fields.Text("base")
 	if packages {
-		in.path = fields.Text("executable") // of the virtual environment, if there is one
+		in.path = fields.Text("executable") // in the virtual environment, if there is one
 		in.importPath = texts(fields, "path")
 	}
 	if real, err := filepath.EvalSymlinks(in.path); err == nil && !packages {
@@ -102,10 +102,9 @@ func existing(paths []string, wide func(string) bool) []string {
 	return list
 }
 
-// pythonArgv is the command line of the worker. The worker is isolated from the
-// environment and, unless packages are granted, from installed packages. The
-// worker's globals have builtins of their own, and its code has the name that
-// stack traces leave out.
+// pythonArgv returns the command line of the worker. The worker is isolated from the
+// environment and, unless packages are granted, from installed packages. The worker's globals
+// have their own builtins, and its code has the name that stack traces leave out.
 func pythonArgv(in *interpreter, p profile, worker, config string) []string {
 	const start = `import sys, builtins; exec(compile(sys.argv[1], "<proviso>", "exec"), {"__name__": "<proviso>", "__builtins__": dict(vars(builtins))})`
 	argv := []string{in.path, "-I", "-B", "-X", "utf8"}
@@ -115,19 +114,19 @@ func pythonArgv(in *interpreter, p profile, worker, config string) []string {
 	return append(argv, "-c", start, worker, config)
 }
 
-// pythonLoop reports whether coroutines of a source need an event loop: it
-// names asyncio, or may import a module that does.
+// pythonLoop reports whether coroutines of a source need an event loop: the source names
+// asyncio, or may import a module that does.
 func pythonLoop(src proviso.Source, p profile) bool {
 	return strings.Contains(src.Text, "asyncio") ||
 		strings.Contains(src.Text, "async ") && strings.Contains(src.Text, "import ") && (p.packages || src.File != "")
 }
 
-// pythonStandard are modules of the standard library that code often imports.
-// The host imports those that a source names before it forks, so that a run
-// imports each only once. None has side effects when it is imported.
+// pythonStandard are standard library modules that code often imports. Before it forks, the
+// host imports those that a source names, so that a run imports each only once. None has side
+// effects on import.
 const pythonStandard = " ast asyncio base64 collections copy csv dataclasses datetime decimal difflib enum fractions functools hashlib html io itertools json math operator random re statistics string textwrap time typing unicodedata urllib uuid "
 
-// pythonImports returns the modules of the standard library that a source names.
+// pythonImports returns the standard library modules that a source names.
 func pythonImports(src proviso.Source, p profile) string {
 	imports := strings.Contains(src.Text, "import ")
 	if !imports && !strings.Contains(src.Text, "json") {

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newRoot replaces the root of this mount namespace by an empty, read-only file
-// system with the named files and folders bound into it, read-only. Landlock
-// protects the content of files; the new root also hides that others exist.
+// newRoot replaces the root of this mount namespace with an empty, read-only file system into
+// which the named files and folders are bound, read-only. Landlock protects the content of
+// files; the new root also hides the existence of others.
 //
 // All sources are opened as detached mounts first, so that the path of the new
 // root does not matter.
@@ -43,7 +43,7 @@ func newRoot(paths []string) error {
 		return fmt.Errorf("tmpfs: %w", err)
 	}
 	if err := fillRoot(base, binds); err != nil {
-		_ = unix.Unmount(base, unix.MNT_DETACH) // the namespace is our own: without it, the old root stays
+		_ = unix.Unmount(base, unix.MNT_DETACH) // the namespace is our own; on failure the old root stays
 		return err
 	}
 	if err := unix.PivotRoot(".", "."); err != nil {

@@ -17,8 +17,7 @@ print '{"version":' + q(RUBY_VERSION) + ',"executable":' + q(RbConfig.ruby) + ',
   ',"path":' + l($LOAD_PATH) + ',"dirs":' + l(%w[rubylibdir rubyarchdir archdir vendordir vendorlibdir vendorarchdir rubylibprefix].map { |k| c[k] }.compact) + '}'
 `
 
-// askRuby starts Ruby once and asks it for its path: a name in PATH may be a
-// script of a version manager.
+// askRuby starts Ruby once to get its path: a name in PATH may be a version manager's script.
 func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error) {
 	argv := []string{"-W0", "-e", askRubyScript}
 	if !packages {
@@ -43,8 +42,8 @@ func askRuby(ctx context.Context, s *Sandbox, path string, packages bool) (*inte
 	return in, nil
 }
 
-// rubyArgv is the command line of the worker. Gems are disabled unless packages
-// are granted.
+// rubyArgv returns the command line of the worker. Gems are disabled unless packages are
+// granted.
 func rubyArgv(in *interpreter, p profile, worker, config string) []string {
 	argv := []string{in.path, "-W0", "-EUTF-8:UTF-8"}
 	if !p.packages {

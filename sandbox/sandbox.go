@@ -17,37 +17,35 @@ import (
 // Linux, without any grants.
 type Options struct {
 	Policy Policy
-	// Exe is a proviso binary, which starts workers. "" is the running program, if
-	// it called [Main].
+	// Exe is a proviso binary that starts workers. "" means the running program, if it called
+	// [Main].
 	Exe string
-	// Dir is the suite's folder. Code may read its files, unless it is the root or
-	// the home folder.
+	// Dir is the suite's folder. Code may read its files, unless it is the root or a home
+	// folder.
 	Dir    string
 	Grants Grants
-	// SynthesisedPackages lets code whose purpose is [proviso.Synthesised] import the
-	// packages that are installed for the interpreter. It gets nothing else.
+	// SynthesisedPackages lets code with the purpose [proviso.Synthesised] import the packages
+	// installed for the interpreter. It gets nothing else.
 	SynthesisedPackages bool
-	// Env is where granted variables are looked up. The environment of this
-	// process is not read.
+	// Env is where granted variables are looked up. The environment of this process is not
+	// read.
 	Env proviso.Env
 	// Machine is where PATH, HOME and the names of interpreters are looked up;
 	// nil means Env. It must not contain variables that an untrusted suite sets:
 	// interpreters are queried outside the sandbox, and the folder in HOME is
 	// protected from code.
 	Machine proviso.Env
-	// Timeout of one call, after which the code is interrupted, if the source
-	// sets none; 0 means two seconds. Node and Ruby are killed then. Other code
-	// that cannot be interrupted is killed three seconds later. Waiting for a
-	// judge does not count.
+	// Timeout is the time limit of a call if the source sets none; 0 means two seconds. Then
+	// the code is interrupted; Node and Ruby are killed. Other code that cannot be interrupted
+	// is killed three seconds later. Waiting for a judge does not count.
 	Timeout time.Duration
-	// Workers is the number of concurrent calls; 0 means GOMAXPROCS. Calls of
-	// code with side effects are counted separately, with a limit of at least
-	// four, and calls that wait for a judge do not count.
+	// Workers is the number of concurrent calls; 0 means GOMAXPROCS. Calls of code with side
+	// effects have their own limit, of at least four. Calls that wait for a judge do not count.
 	Workers int
-	// Ask answers ask_llm: whether a response to a prompt satisfies a question. It
-	// is called concurrently. nil means that ask_llm is an error.
+	// Ask answers ask_llm: whether a response to a prompt satisfies a question. It is called
+	// concurrently. If it is nil, ask_llm is an error.
 	Ask func(ctx context.Context, prompt, response, question string) (bool, error)
-	// Warn is called at most once for each thing that Auto goes without.
+	// Warn is called at most once for each protection that Auto goes without.
 	Warn func(line string)
 
 	noNamespaces bool          // for tests
@@ -93,13 +91,13 @@ const (
 	maxQuestion  = 8 << 10
 	maxAge       = 5 * time.Minute
 	maxResident  = 256 << 20 // bytes of memory of a worker between calls
-	maxAlive     = 256       // weight of the workers of a pool that exist at once
-	heavier      = 4         // weight of a worker that imports packages, keeps what it has done, or shares nothing with a host
+	maxAlive     = 256       // maximum weight of the workers of a pool
+	heavier      = 4         // weight of a worker that imports packages, keeps modules between calls, or shares no memory with a host
 	startTimeout = 20 * time.Second
 )
 
-// New returns a sandbox. It does no work: interpreters are found and started
-// when code is compiled.
+// New returns a sandbox. It does no work: interpreters are found and started when code is
+// compiled.
 func New(o Options) *Sandbox {
 	s := &Sandbox{
 		options: o, languages: languages(), grace: cmp.Or(o.grace, killGrace),
@@ -125,7 +123,7 @@ func New(o Options) *Sandbox {
 	return s
 }
 
-// Close kills all workers. Calls in progress return an error.
+// Close kills all workers. Calls in flight return an error.
 func (s *Sandbox) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -143,13 +141,12 @@ func (s *Sandbox) Close() error {
 // errClosed is the error of calls after Close.
 var errClosed = &proviso.Error{Code: proviso.Unavailable, Message: "the sandbox is closed"}
 
-// Compile implements [proviso.Code]. It checks the syntax, and that a module in
-// Python has the function, without running any of it; JavaScript that does not
-// need Node ([NeedsNode]) is evaluated. The first call starts an interpreter. A
-// syntax error is a *proviso.ScriptError. The codes of other errors are
-// Unavailable (the interpreter is missing or too old), Refused (the policy
-// requires a sandbox that this machine does not support) and NotFound (the
-// module has no such function; Valid lists those it has).
+// Compile implements [proviso.Code]. It checks the syntax, and that a Python module has the
+// function, without running any of it; JavaScript that does not need Node ([NeedsNode]) is
+// evaluated. The first call starts an interpreter. A syntax error is a *proviso.ScriptError.
+// The codes of other errors are Unavailable (the interpreter is missing or too old), Refused
+// (the policy requires a sandbox that this machine does not support) and NotFound (the module
+// has no such function; Valid lists its functions).
 func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -182,7 +179,7 @@ func (s *Sandbox) Compile(ctx context.Context, src proviso.Source) (proviso.Func
 	return &function{source: o}, nil
 }
 
-// at adds the place of the source in the suite to an error of this package.
+// at adds the position of the source in the suite to an error of this package.
 func at(err error, pointer string) error {
 	e, ok := err.(*proviso.Error)
 	if !ok || pointer == "" || e.Pointer != "" {
@@ -193,8 +190,8 @@ func at(err error, pointer string) error {
 	return &placed
 }
 
-// effective returns the profile of a purpose on this machine: under Auto, a
-// user's own code runs without a sandbox where there is none.
+// effective returns the profile of a purpose on this machine: under Auto, a user's own code
+// runs without a sandbox if there is none.
 func (s *Sandbox) effective(ctx context.Context, l *language, purpose proviso.Purpose) (profile, error) {
 	p := s.profileFor(l.name, purpose)
 	if p.files && s.dir != "" && s.isHome(s.dir) && p.sandbox {
@@ -215,8 +212,8 @@ func (s *Sandbox) effective(ctx context.Context, l *language, purpose proviso.Pu
 	return p, refused(l.program, why)
 }
 
-// started returns the profile once its host runs. Under Auto, a user's own code
-// runs without a sandbox if it cannot be started here.
+// started returns the profile once its host runs. Under Auto, a user's own code runs without a
+// sandbox if the sandbox cannot be started here.
 func (s *Sandbox) started(ctx context.Context, l *language, p profile, purpose proviso.Purpose) (profile, error) {
 	_, err := s.host(ctx, p)
 	e, ok := err.(*proviso.Error)
@@ -228,8 +225,7 @@ func (s *Sandbox) started(ctx context.Context, l *language, p profile, purpose p
 	return p, nil
 }
 
-// unconfinable returns what this machine or program lacks for the sandbox, or
-// "".
+// unconfinable returns what this machine or program lacks for the sandbox, or "".
 func (s *Sandbox) unconfinable() string {
 	switch {
 	case !s.kernel().Sandbox():
@@ -244,9 +240,8 @@ func refused(program, why string) *proviso.Error {
 	return proviso.Errorf(proviso.Refused, "%s is not run without a sandbox: %s. Run it where there is one, such as the container image, or pass --sandbox off", program, why)
 }
 
-// exe returns the binary that starts workers, or "". The running program is
-// named by a link of the kernel, which stays valid even if the file is
-// replaced.
+// exe returns the binary that starts workers, or "". The running program is named by a kernel
+// link, which stays valid even if the file is replaced.
 func (s *Sandbox) exe() string {
 	switch {
 	case s.options.Exe != "":
@@ -257,7 +252,7 @@ func (s *Sandbox) exe() string {
 	return ""
 }
 
-// warn passes a message on, once.
+// warn passes on each message once.
 func (s *Sandbox) warn(line string) {
 	s.mu.Lock()
 	told := s.warned[line]

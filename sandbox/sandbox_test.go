@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// python is an interpreter that is a program and not a script of pyenv, which is
-// slow, and whose folder is readable by every user.
+// python is an interpreter that is a program, not a slow pyenv script, and whose folder every
+// user can read.
 func python() string {
 	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
 		if _, err := os.Stat(path); err == nil {
@@ -32,7 +32,7 @@ func python() string {
 	return path
 }
 
-// environment is what tests know of the environment.
+// environment is the environment of the tests.
 func environment(pairs ...string) proviso.EnvMap {
 	env := proviso.EnvMap{"PATH": os.Getenv("PATH"), "HOME": os.Getenv("HOME"), "PROMPTFOO_PYTHON": python()}
 	for i := 0; i < len(pairs); i += 2 {
@@ -94,7 +94,7 @@ func run(t testing.TB, s *sandbox.Sandbox, form proviso.Form, text string, args 
 	return f.Call(t.Context(), args...)
 }
 
-// codeOf returns what kind of error err is.
+// codeOf returns the kind of an error.
 func codeOf(err error) string {
 	var thrown *proviso.ScriptError
 	if e, ok := errors.AsType[*proviso.Error](err); ok {

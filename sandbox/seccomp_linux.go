@@ -30,7 +30,7 @@ func ne(arg int, value uint32) test { return test{arg: arg, value: value, not: t
 
 func bits(arg int, mask, value uint32) test { return test{arg: arg, mask: mask, value: value} }
 
-// null holds if a pointer is nil.
+// null returns tests that hold if a pointer is nil.
 func null(arg int) []test { return []test{eq(arg, 0), {arg: arg, high: true}} }
 
 // Offsets in struct seccomp_data.
@@ -40,10 +40,9 @@ const (
 	dataArgs = 16
 )
 
-// assemble builds a BPF program: a system call that matches a rule gets the
-// action, any other the default. Foreign architectures and the numbers of x32
-// are killed. clone3, whose flags a filter cannot see, fails as not
-// implemented, so that the C library uses clone.
+// assemble builds a BPF program: a system call that matches a rule gets the action, any other
+// the default. Foreign architectures and x32 numbers are killed. clone3, whose flags a filter
+// cannot see, fails as not implemented, so that the C library uses clone.
 func assemble(rules []rule, action, otherwise uint32) []unix.SockFilter {
 	const (
 		load = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -99,7 +98,7 @@ func assemble(rules []rule, action, otherwise uint32) []unix.SockFilter {
 	return append(p, unix.SockFilter{Code: ret, K: otherwise})
 }
 
-// filterBytes converts a program to the form of the kernel.
+// filterBytes converts a program to the form that the kernel expects.
 func filterBytes(program []unix.SockFilter) []byte {
 	var b []byte
 	for _, f := range program {
@@ -115,8 +114,7 @@ const (
 	allow  = unix.SECCOMP_RET_ALLOW
 )
 
-// harmless are the system calls that all code may make, those of every
-// assertion first.
+// harmless returns the system calls that all code may make, those of every assertion first.
 func harmless() []uint32 {
 	return []uint32{
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_SETITIMER, unix.SYS_GETRUSAGE, unix.SYS_RT_SIGRETURN, unix.SYS_FUTEX,
@@ -139,9 +137,8 @@ func harmless() []uint32 {
 	}
 }
 
-// hostFilter is the first filter: it allows what a host needs to start an
-// interpreter and to fork. If the kernel lacks Landlock's right for truncation,
-// files can only be opened for reading.
+// hostFilter is the first filter: it allows what a host needs to start an interpreter and to
+// fork. If the kernel lacks Landlock's truncation right, files can only be opened for reading.
 func hostFilter(network, readOnly bool, extra []uint32) []unix.SockFilter {
 	rules := commonRules(network, readOnly, extra)
 	for _, call := range slices.Concat(hostOnly, forkCalls) {
@@ -150,18 +147,17 @@ func hostFilter(network, readOnly bool, extra []uint32) []unix.SockFilter {
 	return assemble(rules, allow, refuse)
 }
 
-// singleFilter is the filter of a program that cannot add a second one, such as
-// Node: it allows what hostFilter does, without processes, programs and signals
-// to others. The only execve that it allows is that of the program itself,
-// identified by the current address of its path, which is unmapped after the
-// execution. Native code that maps a path there can execute what Landlock
-// allows, which is the interpreter again, in the same sandbox.
+// singleFilter is the filter of a program that cannot add a second one, such as Node: it allows
+// what hostFilter allows, without processes, programs and signals to others. The only execve
+// that it allows is that of the program itself, identified by the current address of its path,
+// which is unmapped after the execution. Native code that maps a path there can execute what
+// Landlock allows, which is the interpreter again, in the same sandbox.
 func singleFilter(c *confinement, path uint64) []unix.SockFilter {
 	rules := commonRules(c.Network, landlockABI() < 3, c.Calls)
 	rules = append(rules,
 		rule{unix.SYS_EXECVE, []test{eq(0, uint32(path)), {arg: 0, value: uint32(path >> 32), high: true}}},
 		rule{unix.SYS_CLONE, []test{bits(0, unix.CLONE_THREAD|newNamespaces, unix.CLONE_THREAD)}},
-		rule{unix.SYS_TGKILL, []test{eq(0, uint32(unix.Getpid()))}}, // to itself: to abort, and to interrupt threads
+		rule{unix.SYS_TGKILL, []test{eq(0, uint32(unix.Getpid()))}}, // to itself, for abort and for interrupting threads
 		rule{unix.SYS_PRCTL, []test{eq(0, unix.PR_SET_NAME)}},
 	)
 	if c.Network {
@@ -170,7 +166,7 @@ func singleFilter(c *confinement, path uint64) []unix.SockFilter {
 	return assemble(rules, allow, refuse)
 }
 
-// commonRules are the rules of both filters.
+// commonRules returns the rules of both filters.
 func commonRules(network, readOnly bool, extra []uint32) []rule {
 	var rules []rule
 	for _, list := range [][]uint32{harmless(), legacyCalls, extra} {
@@ -198,7 +194,7 @@ func commonRules(network, readOnly bool, extra []uint32) []rule {
 	}
 	stream := []test{eq(0, unix.AF_UNIX), bits(1, ^uint32(unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC), unix.SOCK_STREAM)}
 	rules = append(rules,
-		rule{unix.SYS_PRLIMIT64, append([]test{eq(0, 0)}, null(2)...)}, // reading one's own
+		rule{unix.SYS_PRLIMIT64, append([]test{eq(0, 0)}, null(2)...)}, // reading its own limits
 		rule{unix.SYS_SOCKETPAIR, stream},                              // used by event loops to wake themselves
 		rule{unix.SYS_SENDTO, null(4)},                                 // without an address, so only on a connected socket
 	)

@@ -13,17 +13,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// errLeaks is the error of a sandbox that does not block what it must. No code
-// runs in it, and Auto does not fall back to running without one: something is
-// wrong with this machine.
+// errLeaks is the error of a sandbox that does not block what it must. No code runs in it, and
+// Auto does not fall back to running without a sandbox: something is wrong with this machine.
 var errLeaks = errors.New("the sandbox leaks")
 
-// selfTest makes a worker try, before the first source, what the sandbox must
-// block: to read a file, the environment of its parent, to write, to open a
-// socket, to fork, and to execute a program.
+// selfTest makes a worker try, before its first source, what the sandbox must block: reading a
+// file or the environment of its parent, writing, opening a socket, forking, and executing a
+// program.
 func (h *host) selfTest(ctx context.Context) error {
 	w, err := h.fork("")
-	if err != nil && w != nil && w.namespaces { // they may be what does not work here
+	if err != nil && w != nil && w.namespaces { // namespaces may be what does not work here
 		h.plain = true
 		w, err = h.fork("")
 	}
@@ -31,7 +30,7 @@ func (h *host) selfTest(ctx context.Context) error {
 		return unstarted(h.language.program, fmt.Errorf("its self-test does not start: %w", err))
 	}
 	passed := false
-	defer func() { // a directly started worker has run nothing else, and is ready for a source
+	defer func() { // a directly started worker has run nothing else, so a source can use it
 		if !passed || h.forks() || !h.spare.CompareAndSwap(nil, w) {
 			w.close()
 		}
@@ -66,7 +65,7 @@ func (h *host) selfTest(ctx context.Context) error {
 	return proviso.Because(errLeaks, proviso.Refused, "the sandbox for %s does not pass its self-test, so no code is run: %s", h.language.program, what)
 }
 
-// ungranted returns an existing file that nothing grants.
+// ungranted returns an existing file that is not granted.
 func (h *host) ungranted() string {
 	for _, name := range []string{"/etc/passwd", "/etc/hostname", "/proc/self/environ"} {
 		free := true
@@ -80,8 +79,7 @@ func (h *host) ungranted() string {
 	return "/proc/self/environ"
 }
 
-// writable returns file names in folders that exist outside; the test must not
-// be able to create them.
+// writable returns file names in folders that exist outside; the test must fail to create them.
 func (h *host) writable() []string {
 	var files []string
 	for _, dir := range append([]string{"/tmp", "/dev/shm", os.TempDir()}, h.sandbox.granted(h.profile)...) {
@@ -90,7 +88,7 @@ func (h *host) writable() []string {
 	return files
 }
 
-// beneath reports whether path is dir or is inside it.
+// beneath reports whether path is dir or inside it.
 func beneath(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Of a series, so much may be on its way to a worker at a time. The bytes fit into the
-// buffer of a channel: otherwise this process could wait for the worker to read, and the
-// worker for this process.
+// Limits of the calls of a series that are in flight to a worker. The bytes fit into a
+// channel's buffer: otherwise this process could wait for the worker to read, and the worker
+// for this process.
 const (
 	seriesCalls = 64
 	seriesBytes = 32 << 10
@@ -17,10 +17,10 @@ const (
 
 var _ proviso.Series = (*function)(nil)
 
-// CallSeries implements [proviso.Series]. The calls go to one worker, which has the next
-// one when it is done with the one before, so that a short call does not wait for two
-// processes to be scheduled. Each has its own time limit. A call that asks a question,
-// or whose worker ends, is made again alone, as by Call.
+// CallSeries implements [proviso.Series]. The calls go to one worker, which already has the
+// next call when it finishes one, so that a short call does not wait for two processes to be
+// scheduled. Each call has its own time limit. A call that asks a question, or whose worker
+// ends, is repeated on its own, as by Call.
 func (f *function) CallSeries(ctx context.Context, args [][]any, each func(i int, result any, err error)) {
 	for i := 0; i < len(args); {
 		served, again := 0, true
@@ -36,8 +36,8 @@ func (f *function) CallSeries(ctx context.Context, args [][]any, each func(i int
 	}
 }
 
-// series makes some of the calls, from the first, and returns how many were served.
-// again is set if the one after these has to be made alone.
+// series makes some of the calls, starting with the first, and returns how many were served.
+// again is true if the next call has to be made on its own.
 func (o *source) series(ctx context.Context, args [][]any, each func(k int, v any, err error)) (served int, again bool) {
 	ids, frames := o.seriesFrames(args)
 	if len(ids) == 0 {
@@ -50,7 +50,7 @@ func (o *source) series(ctx context.Context, args [][]any, each func(k int, v an
 	defer c.leave()
 	w, err := o.pool.get(ctx, o, c)
 	if err != nil {
-		return 0, true // the call alone says why
+		return 0, true // the call on its own reports the reason
 	}
 	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, func() { w.abort(canceled) })
@@ -87,8 +87,8 @@ func (o *source) series(ctx context.Context, args [][]any, each func(k int, v an
 	return len(ids), false
 }
 
-// seriesFrames returns the frames of as many calls as may be on their way at a time, and
-// their ids; none if the first is larger than that, or cannot be encoded.
+// seriesFrames returns the frames of as many calls as may be in flight, and their ids; none if
+// the first call is too large or cannot be encoded.
 func (o *source) seriesFrames(args [][]any) (ids []uint64, frames []byte) {
 	for _, list := range args[:min(len(args), seriesCalls)] {
 		kind, payload, err := encodeArgs(list, o.language.undefined)

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/sandbox"
 )
 
-// TestSeries: a series gives what single calls give, whatever some of the calls do.
+// TestSeries: a series gives the same results as single calls, whatever some of the calls do.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	s := open(t, sandbox.Options{Workers: 1, Timeout: 300 * time.Millisecond, Ask: asker})

@@ -21,8 +21,7 @@ type sourceKey struct {
 	timeout time.Duration
 }
 
-// source is a piece of code in a profile. Equal sources share one, and its
-// workers.
+// source is a piece of code in a profile. Equal sources share one source with its workers.
 type source struct {
 	sandbox  *Sandbox
 	pool     *pool
@@ -30,23 +29,23 @@ type source struct {
 	language *language
 	key      sourceKey
 	name     string
-	file     string // its path, "" if it is in none
+	file     string // path of its file, "" if it is inline
 	imports  string // modules that the host imports first
 	soft     time.Duration
 	load     time.Duration
 
-	weight int // of a worker, in memory
+	weight int // memory weight of a worker
 
 	refs int // functions that use it; guarded by pool.mu
-	busy int // its workers that serve a call or are being started; guarded by pool.mu
-	// waiting counts the calls that wait for one of them, and perhaps some that gave up;
-	// each token in freed wakes one. waiting is guarded by pool.mu.
+	busy int // workers that serve a call or are being started; guarded by pool.mu
+	// waiting counts the calls that wait for a busy worker, including some that may have given
+	// up; each token in freed wakes one. waiting is guarded by pool.mu.
 	waiting int
 	freed   chan struct{}
 	idle    []*list.Element // its workers in pool.idle, oldest first; guarded by pool.mu
 }
 
-// newSource returns the source, counted once more; release counts it down.
+// newSource returns the source and counts one more user; release counts one less.
 func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src proviso.Source) (*source, error) {
 	in, err := s.interpreter(ctx, l, p.packages)
 	if err != nil {
@@ -86,7 +85,7 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	return o, nil
 }
 
-// release counts a source down.
+// release counts one user less.
 func (s *Sandbox) release(o *source) {
 	s.mu.Lock()
 	unused, last := o.pool.drop(o)
@@ -158,8 +157,7 @@ func (o *source) open(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// fork gets a worker from the host, or from a new host if that one has just
-// died.
+// fork gets a worker from the host, or from a new host if the old one has just died.
 func (o *source) fork(ctx context.Context) (*worker, error) {
 	for attempt := 0; ; attempt++ {
 		h, err := o.sandbox.host(ctx, o.profile)
@@ -177,8 +175,8 @@ func (o *source) fork(ctx context.Context) (*worker, error) {
 	}
 }
 
-// check checks the syntax with a worker that runs nothing. If a source is
-// checked by loading it, check uses the worker that will serve its first call.
+// check checks the syntax with a worker that runs no code. If a source is checked by loading
+// it, the same worker will serve its first call.
 func (o *source) check(ctx context.Context) error {
 	if o.language.loads {
 		return o.checkByLoading(ctx)
@@ -223,7 +221,7 @@ func (o *source) checkByLoading(ctx context.Context) error {
 	return nil
 }
 
-// newestIdle returns the most recently used worker; pool.mu is held.
+// newestIdle returns the most recently used worker; pool.mu must be held.
 func (o *source) newestIdle() *list.Element {
 	if len(o.idle) == 0 {
 		return nil
@@ -231,7 +229,7 @@ func (o *source) newestIdle() *list.Element {
 	return o.idle[len(o.idle)-1]
 }
 
-// notIdle removes an idle worker from the list; pool.mu is held.
+// notIdle removes an idle worker from the list; pool.mu must be held.
 func (o *source) notIdle(e *list.Element) {
 	for i := range o.idle {
 		if o.idle[i] == e {

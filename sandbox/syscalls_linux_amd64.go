@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	auditArch  = unix.AUDIT_ARCH_X86_64
-	foreignBit = 0x40000000 // of the x32 numbers
+	foreignBit = 0x40000000 // marks x32 numbers
 	openCall   = unix.SYS_OPEN
 	statAt     = unix.SYS_NEWFSTATAT
 	fionbio    = 0x5421

@@ -21,12 +21,12 @@ import (
 // worker is a process that serves the calls of one source.
 type worker struct {
 	host       *host
-	source     *source // nil for the one that checks syntax
-	id         uint64  // in host.workers
+	source     *source // nil for a worker that only checks syntax
+	id         uint64  // key in host.workers
 	channel    io.ReadWriteCloser
 	reader     frameReader
 	errs       *os.File
-	cmd        *exec.Cmd // of one that was not forked
+	cmd        *exec.Cmd // nil if it was forked
 	namespaces bool      // it was started in new namespaces
 	timer      *time.Timer
 	buf        []byte
@@ -34,21 +34,21 @@ type worker struct {
 	calls     int
 	born      time.Time
 	exhausted bool          // it asked to be replaced
-	limit     time.Duration // of the code that it runs
+	limit     time.Duration // time limit of the running code
 
-	busy  bool          // it is counted in source.busy; guarded by pool.mu, or its call's
-	place *list.Element // in pool.idle; nil during a call; guarded by pool.mu
+	busy  bool          // it is counted in source.busy; guarded by pool.mu, or owned by its call
+	place *list.Element // position in pool.idle; nil during a call; guarded by pool.mu
 	seen  idleUse       // guarded by pool.mu
 
 	cause    atomic.Pointer[proviso.Error] // why it was killed
 	killOnce sync.Once
 	endOnce  sync.Once
-	gone     chan struct{} // closed when the process ended
-	status   int           // then
+	gone     chan struct{} // closed when the process has ended
+	status   int           // wait status, set before gone is closed
 }
 
-// fork returns a new worker, which has not read a source yet. imports names modules
-// that the host imports first.
+// fork returns a new worker that has not read a source yet. imports names modules that the host
+// imports first.
 func (h *host) fork(imports string) (*worker, error) {
 	w := &worker{host: h, born: time.Now(), gone: make(chan struct{})}
 	w.timer = time.AfterFunc(time.Hour, w.late)
@@ -126,7 +126,7 @@ func (w *worker) startDirect() error {
 	return nil
 }
 
-// Replacements for the wait status of workers without one.
+// Substitutes for the wait status of workers without one.
 const (
 	notForked     = -1
 	endedWithHost = -2
@@ -180,8 +180,8 @@ func (w *worker) kill() {
 	})
 }
 
-// stop asks the host to kill a worker. If the host does not confirm that within
-// seconds, it is killed itself, with all that it forked.
+// stop asks the host to kill a worker. If the host does not confirm that within seconds, stop
+// kills the host with everything that it forked.
 func (h *host) stop(w *worker) {
 	select {
 	case <-w.gone:
@@ -192,7 +192,7 @@ func (h *host) stop(w *worker) {
 	_, err := h.control.Write(appendFrame(nil, frame{kind: kindExit, id: w.id}))
 	h.mu.Unlock()
 	if err != nil {
-		return // it is gone
+		return // the host is gone
 	}
 	time.AfterFunc(5*time.Second, func() {
 		select {
@@ -203,7 +203,7 @@ func (h *host) stop(w *worker) {
 	})
 }
 
-// crashed explains why a worker's channel ended, once its process has ended.
+// crashed explains why a worker's channel ended, after waiting for its process to end.
 func (w *worker) crashed() *proviso.Error {
 	if cause := w.cause.Load(); cause != nil {
 		return cause
@@ -227,7 +227,7 @@ func (w *worker) crashed() *proviso.Error {
 	return &proviso.Error{Code: proviso.Undecided, Message: how + printed}
 }
 
-// printed returns the output of the code before the worker died, for a message.
+// printed returns what the code printed before the worker died, for a message.
 func (w *worker) printed() string {
 	out := waiting(w.errs, 8<<10)
 	if len(out) == 0 {

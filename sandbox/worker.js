@@ -1,9 +1,9 @@
 // The Node side of package sandbox: a worker, which serves the calls of one file.
 // frame.go has the protocol.
 //
-// The process was locked in before Node was started. What is used after code of
-// users has run is bound to a name here, so that code that replaces JSON.parse or
-// Array.prototype.map harms its own calls only.
+// The process was confined before Node started. Everything that is used after user
+// code has run is bound to a name here. So code that replaces JSON.parse or
+// Array.prototype.map only breaks its own calls.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -277,8 +277,8 @@ class Missing extends Error {
 let source = null;
 
 // syntaxError returns the payload of an error frame for text that does not compile.
-// For ECMAScript modules, Node does not say where. A function of the same lines,
-// without imports and exports, has the same mistake in the same place.
+// For ECMAScript modules, Node gives no position. A function with the same lines,
+// without imports and exports, has the same mistake at the same position.
 function syntaxError(e, text, module) {
   const told = { kind: 'syntax', name: 'SyntaxError', message: shown(e.message, 2048), line: 0, column: 0 };
   let stack = shown(e.stack, 16 << 10);
@@ -320,7 +320,7 @@ class Mistake extends Error {
 
 const looksLikeModule = (text) => /^[ \t]*(import|export)\b[ {*]/m.test(text);
 
-// compile compiles a file as what its name, or else its text, says it is.
+// compile compiles a file as the kind that its name, or otherwise its text, indicates.
 function compile() {
   let { text } = source;
   if (/\.[cm]?ts$/i.test(source.file)) text = withoutTypes(text);
@@ -366,8 +366,8 @@ function withoutTypes(text) {
   }
 }
 
-// esModule returns the file as a module that was not evaluated. Each is for one
-// evaluation.
+// esModule returns the file as an unevaluated module. A module can be evaluated
+// only once.
 function esModule() {
   return new vm.SourceTextModule(source.text, {
     identifier: source.file,
@@ -485,9 +485,9 @@ async function loadModule() {
 
 // ---- what a call leaves behind ----
 
-// What later calls of the same source share with a call: the globals, the objects of
-// the language, and what those inherit. What is assigned to them is noticed. Code
-// that hides better what it does there lies to itself alone.
+// Calls of the same source share the globals, the built-in objects, and what those
+// inherit. The worker detects assignments to them. Code that hides its changes
+// better only deceives itself.
 let globals = 0, known = create(null), unchanged = () => true;
 
 function remember() {
@@ -524,17 +524,17 @@ function tidy() {
   return names.length === globals && unchanged();
 }
 
-// Threads that the code has started and that have not ended. An unreferenced one is
-// among no active resources, and goes on all the same.
+// Threads that the code has started and that have not ended. An unreferenced thread
+// is not listed as an active resource, but still runs.
 let threads = 0;
 require('diagnostics_channel').subscribe('worker_threads', ({ worker }) => {
   threads++;
   worker.once('exit', () => { threads--; });
 });
 
-// spins reports whether the process has worked while nobody called it, for a tenth of
-// a time that is long enough to tell: threads of code that acts may wait, and not
-// compute. cpuUsage counts every thread.
+// spins reports whether the process computed between calls for at least a tenth of the
+// time, if that was long enough to measure: threads of code with side effects may wait,
+// but not compute. cpuUsage counts every thread.
 let rested = null, restedAt = 0n, spun = false;
 const { cpuUsage, hrtime } = process;
 const now = hrtime.bigint;
@@ -625,7 +625,7 @@ function call(args) {
 
 const done = (mine) => answer(mine, 'R', 'true');
 
-// open sets the world up as the file may see it, and evaluates it.
+// open sets up the environment that the file may see, and evaluates the file.
 function open() {
   Object.assign(process.env, source.env);
   if (source.cwd) process.chdir(source.cwd);
@@ -681,7 +681,7 @@ function handle({ kind, payload }) {
 }
 
 // serve reads the next request. Code that decides runs only while the parent waits
-// for it; code that acts may have connections to keep, which go on meanwhile.
+// for it; code with side effects may have connections, which stay active meanwhile.
 function serve() {
   const got = frame();
   if (got) {
@@ -742,8 +742,8 @@ async function probe(said) {
   }
   tried('socket', await connects({ path: '/nonexistent' }));
   for (const name of said.exec) {
-    // A refused fork is what it reports. Node ends when it may not execute a program
-    // in its own place, so exec_linux.go tries that before there is a Node.
+    // spawnSync reports a refused fork. Node ends if it may not replace itself with
+    // another program, so exec_linux.go tries that before it starts Node.
     tried('fork', !refused(spawnSync(name, ['--version']).error));
   }
   return through;
@@ -751,7 +751,7 @@ async function probe(said) {
 
 // ---- the world ----
 
-// What the code prints: the first bytes go to the host, which shows them if the
+// Output of the code: the first bytes go to the host, which shows them if the
 // worker dies; the rest is dropped.
 let left = 8192;
 const sink = () => new Writable({

@@ -1,15 +1,15 @@
 # The Python side of package sandbox: a zygote that forks workers, and the worker.
 #
-# The zygote runs no code of users. It waits on descriptor 3 for orders, forks a
-# worker for each source, reaps it, and says so. A worker installs the second
+# The zygote runs no user code. It waits for orders on descriptor 3, forks a worker
+# for each source, reaps it, and reports that. A worker installs the second
 # seccomp filter before it reads its source. frame.go has the protocol of both.
 #
 # The globals of this file have a private copy of the builtins, and everything
-# that is used after user code has run is bound to a name here, so that code that
-# replaces len or os.read harms its own calls only.
+# that is used after user code has run is bound to a name here. So code that
+# replaces len or os.read only breaks its own calls.
 #
 # Importing json and ctypes takes longer than starting the interpreter, so this
-# file takes the parts in C from below them.
+# file uses the C modules below them.
 
 import os
 import sys
@@ -807,7 +807,7 @@ def probe(said):
     if not said.get("network"):
         tries += [("socket", lambda kind=kind: connect(socket.AF_INET, kind)) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
     tries += [("socket", lambda: connect(socket.AF_UNIX, socket.SOCK_DGRAM)), ("fork", fork)]
-    # An exec that worked would end this worker, which the host takes as not refused.
+    # A successful exec ends this worker, which the host counts as not refused.
     tries += [("exec", lambda path=path: os.execv(path, [path, "-c", ""])) for path in said["exec"]]
     through = []
     for name, attempt in tries:
@@ -950,8 +950,8 @@ class Zygote:
                 self.channel.write(b"X", id, str(status).encode())
 
     def serve(self):
-        """Obey the host. Whatever ends the zygote ends its workers, which nobody
-        else knows."""
+        """Obey the host. The end of the zygote, for any reason, ends its workers,
+        which only the zygote knows."""
         try:
             self.obey_all()
         except OSError:  # the host is gone: it was killed before it read everything

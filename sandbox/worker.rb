@@ -1,8 +1,8 @@
 # The Ruby side of package sandbox: a worker, which serves the calls of one source.
 # frame.go has the protocol.
 #
-# The process was locked in before Ruby was started. Code of users can change any
-# class, also those that are used here, and so harms its own calls.
+# The process was confined before Ruby started. User code can change any class,
+# including those used here, and then only breaks its own calls.
 
 require "json"
 
@@ -83,7 +83,7 @@ module Proviso
     alias to_s inspect
   end
 
-  # What a load frame says, compiled.
+  # The compiled source of a load frame.
   class Source
     attr_reader :name, :max_reply, :roots, :network, :file
 
@@ -107,7 +107,7 @@ module Proviso
       RubyVM::InstructionSequence.compile(@form == "module" ? @text : wrapped, @file, @file, @form == "module" ? 1 : 0)
     end
 
-    # Sets the world up as the code may see it, and runs a module once.
+    # Sets up the environment that the code may see, and runs a module once.
     def open
       ENV.update(@said["env"] || {})
       (@said["path_first"] || []).reverse_each { |folder| $LOAD_PATH.unshift(folder) }
@@ -275,7 +275,7 @@ module Proviso
       nil
     end
 
-    # An exception that another one of memory led to is a limit as well.
+    # An exception caused by a memory error counts as a limit, too.
     def memory?(e)
       until e.nil?
         return true if e.is_a?(NoMemoryError) || e.is_a?(Errno::ENOMEM) || e.class.name == "IO::Buffer::AllocationError"
@@ -342,7 +342,7 @@ module Proviso
       end
       try.call("socket") { Socket.new(:UNIX, :DGRAM).close }
       try.call("fork") { fork { exit!(0) } }
-      # An exec that worked would end this worker, which the host takes as not refused.
+      # A successful exec ends this worker, which the host counts as not refused.
       said["exec"].each { |path| try.call("exec") { exec([path, path], "-e", "") } }
       through
     end

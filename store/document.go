@@ -23,28 +23,28 @@ const (
 type NewDocument struct {
 	Kind       Kind
 	Name       string
-	PromptHash string // of the prompts that it is judged with, "" if there are none
-	MediaType  string // of the content, such as application/json
+	PromptHash string // hash of the prompts that it is judged with, "" if there are none
+	MediaType  string // media type of the content, such as application/json
 	Content    []byte // as it was sent
 	CreatedBy  string // id of the API key
-	// Replaces, if not nil, is the hash of the version that must be the current one of
-	// the name, or "" if the name must be free. Anything else is a Conflict, so that a
-	// writer does not overwrite what somebody else changed meanwhile.
+	// Replaces, if not nil, is the hash that the current version of the name must have, or ""
+	// if the name must be free. Otherwise the write is a Conflict, so that it does not
+	// overwrite somebody else's change.
 	Replaces *string
 }
 
 // Document is one version of a suite, an assertion set or a dataset.
 type Document struct {
 	NewDocument
-	Hash    string // of kind, content and prompt hash: the version's identity
-	Number  int    // of the version under its name, from 1
+	Hash    string // identity of the version, see [NewDocument.Version]
+	Number  int    // version number under its name, from 1
 	Current bool   // whether it is the current version of the name
-	Size    int    // of the content, in bytes
+	Size    int    // bytes of content
 	Created time.Time
 }
 
-// Version returns the hash of a version: SHA-256, in hexadecimal, over kind,
-// prompt hash, media type and content.
+// Version returns the SHA-256 hash, in hexadecimal, of kind, prompt hash, media type and
+// content.
 func (d NewDocument) Version() string {
 	h := sha256.New()
 	for _, part := range [...]string{string(d.Kind), d.PromptHash, d.MediaType} {

@@ -8,11 +8,11 @@ import (
 
 // NewEvaluation is an evaluation to be stored.
 type NewEvaluation struct {
-	ID        string // from NewID, or "" to have one made
-	CreatedBy string // id of the API key, which is charged
-	Agent     string // what produced the output, "" if unknown
+	ID        string // from NewID, or "" to generate one
+	CreatedBy string // id of the API key that is charged
+	Agent     string // agent that produced the output, "" if unknown
 	Set       string // hash of the assertion set's version, "" if the assertions were in the request
-	Judge     string // identity
+	Judge     string // judge identity
 	Status    proviso.Status
 	Score     *float64 // nil while undecided
 	Passed    int
@@ -24,7 +24,7 @@ type NewEvaluation struct {
 	Elapsed   time.Duration
 	Request   []byte // JSON, nil if contents are private
 	Response  []byte // JSON, nil if contents are private
-	Reply     *Reply // kept in the same transaction, nil if there is none
+	Reply     *Reply // stored in the same transaction, nil if there is none
 }
 
 // Evaluation is one output that was judged.

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// AllKeys reads the list of keys to its end.
+// AllKeys returns all keys.
 func AllKeys(ctx context.Context, keys Keys) ([]Key, error) {
 	var list []Key
 	for p := (Page{Limit: MaxPage}); ; {
@@ -24,8 +24,8 @@ func AllKeys(ctx context.Context, keys Keys) ([]Key, error) {
 	}
 }
 
-// FindKey finds a key by its id, by its name if only one active key has it, or by its
-// secret, which is what people have when a key has leaked.
+// FindKey finds a key by its id, by its name if only one active key has it, or by its secret.
+// The secret is what people have when a key has leaked.
 func FindKey(ctx context.Context, keys Keys, name string) (Key, error) {
 	if IsSecret(name) {
 		return keys.Authenticate(ctx, name)
@@ -57,7 +57,7 @@ func FindKey(ctx context.Context, keys Keys, name string) (Key, error) {
 	return Key{}, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%d keys are called %q; give the id of one", len(named), name), Valid: named}
 }
 
-// redactedSecret keeps the beginning of a secret that was given by mistake.
+// redactedSecret shortens a secret that was given by mistake to its first characters.
 func redactedSecret(text string) string {
 	if strings.HasPrefix(text, SecretPrefix) {
 		return SecretHint(text) + "…"

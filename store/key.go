@@ -107,7 +107,7 @@ func (k Key) MayAsk(provider string) bool {
 func matches(glob, text string) bool {
 	g, t := []rune(glob), []rune(text)
 	i, j := 0, 0
-	star, from := -1, 0 // the last star, and the text after what it stands for
+	star, from := -1, 0 // position of the last star, and of the text after its match
 	for j < len(t) {
 		switch {
 		case i < len(g) && g[i] == '*':
@@ -197,8 +197,7 @@ func IsSecret(text string) bool {
 	return checksum(body) == text[len(body):]
 }
 
-// SecretHint returns the beginning of a secret. It does not help to guess the
-// rest.
+// SecretHint returns the first characters of a secret. They do not help to guess the rest.
 func SecretHint(secret string) string { return secret[:min(len(secret), hintLength)] }
 
 // HashSecret returns the stored hash of a secret. A plain SHA-256 is enough:

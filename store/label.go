@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/label"
 )
 
-// The prefixes of ids of labels and of leases on items of a queue.
+// Id prefixes of labels and of leases on queue items.
 const (
 	LabelID = "label_"
 	LeaseID = "lease_"
@@ -18,8 +18,8 @@ const (
 type NewLabel struct {
 	label.Label        // ID from NewID, or "" to have one made; Created zero for now
 	CreatedBy   string // id of the API key
-	Lease       string // of the item, which ends; "" if there is none
-	Reply       *Reply // kept in the same transaction, nil if there is none
+	Lease       string // lease on the item, which this label ends; "" if there is none
+	Reply       *Reply // stored in the same transaction, nil if there is none
 }
 
 // Check returns why a label is invalid, or nil.
@@ -44,15 +44,15 @@ type Label struct {
 // LabelFilter selects labels; zero fields select all.
 type LabelFilter struct {
 	Run        string
-	Index      *int // of a row
+	Index      *int // row index
 	Evaluation string
 	Event      string
-	Events     bool    // only on events, of any kind of agent
-	Assertion  *string // "" is the whole output
+	Events     bool    // only labels on events, of any kind of agent
+	Assertion  *string // "" means the whole output
 	By         string
 	Queue      string
 	Since      time.Time // created then or later
-	History    bool      // replaced labels, too
+	History    bool      // include replaced labels
 }
 
 // Matches reports whether the filter selects a label.
@@ -63,8 +63,8 @@ func (f *LabelFilter) Matches(l *Label) bool {
 		(f.History || l.InForce)
 }
 
-// ErrNotOwn is the cause of Refused when somebody removes a label of somebody else.
-var ErrNotOwn = errors.New("the label is of somebody else")
+// ErrNotOwn is the cause of Refused when somebody removes another person's label.
+var ErrNotOwn = errors.New("the label belongs to somebody else")
 
-// NotOwn is the error for removing a label of somebody else.
+// NotOwn returns the error for removing another person's label.
 func NotOwn() error { return proviso.Errorf(proviso.Refused, "%w", ErrNotOwn) }

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/label"
 )
 
-// LabelImport is the result of storing labels that were made elsewhere.
+// LabelImport is the result of importing labels.
 type LabelImport struct {
 	Added   int `json:"added"`
 	Known   int `json:"known" doc:"The project has them already"`
@@ -17,9 +17,9 @@ type LabelImport struct {
 	Removed int `json:"removed" doc:"Labels that the file removes"`
 }
 
-// ImportLabels stores labels that were made elsewhere, with their ids, people and times. It
-// adds what is missing of their subject, if the project has it. Labels of runs that the
-// project does not have are stored, too. What was stored before an error stays; importing
+// ImportLabels stores labels that were made elsewhere, with their ids, people and times. If the
+// project has the labelled row, missing fields are filled in from it; labels of runs that the
+// project does not have are stored as they are. Labels stored before an error stay; importing
 // again changes nothing.
 func ImportLabels(ctx context.Context, kept ProjectStore, lines []label.Line, createdBy string) (n LabelImport, err error) {
 	for i := range lines {
@@ -81,8 +81,8 @@ func (n *LabelImport) add(ctx context.Context, kept ProjectStore, l label.Label,
 	return err
 }
 
-// complete adds what the row of a label says of it, if the label does not say it; false if
-// the row has another output.
+// complete fills in missing fields of a label from its row. It returns false if the row has
+// another output.
 func complete(ctx context.Context, kept ProjectStore, l *label.Label) (fresh bool, err error) {
 	if l.Run == "" || l.Judged != "" {
 		return true, nil

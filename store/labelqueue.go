@@ -10,18 +10,18 @@ import (
 
 // Limits of queues and leases.
 const (
-	MaxPeople = 100            // who label an item
-	MaxLease  = 24 * time.Hour // of an item
-	MaxSkip   = 1000           // items that a request puts off
-	MaxLeases = 20             // of a person in a queue: with another one, the first one ends
+	MaxPeople = 100            // people who label an item
+	MaxLease  = 24 * time.Hour // longest lease on an item
+	MaxSkip   = 1000           // skipped items of a request
+	MaxLeases = 20             // leases of one person in a queue; one more ends the oldest
 )
 
-// NewLabelQueue is a queue to be stored: of items of one run, or of events.
+// NewLabelQueue is a queue to be stored, with rows of one run or with events as items.
 type NewLabelQueue struct {
 	Name      string
 	Run       string // id, "" if the items are events
-	Blind     bool   // people do not see what the judge said
-	People    int    // how many people label each item; 0 is one
+	Blind     bool   // people do not see the judge's verdict
+	People    int    // number of people who label each item; 0 means 1
 	CreatedBy string // id of the API key
 	Items     []label.Item
 }
@@ -30,7 +30,7 @@ type NewLabelQueue struct {
 type LabelQueue struct {
 	NewLabelQueue     // without Items
 	Size          int // items
-	Done          int // items that enough people labelled
+	Done          int // items that enough people have labelled
 	Created       time.Time
 }
 
@@ -49,7 +49,7 @@ func (q *NewLabelQueue) Check() error {
 		if event := q.Items[i].Event; (event == "") == (q.Run == "") {
 			return proviso.Errorf(proviso.Invalid, "the items of a queue are rows of its run or, without a run, events")
 		} else if event != "" && q.Items[i].Index != 0 {
-			return proviso.Errorf(proviso.Invalid, "an event has no rows, so no row %d", q.Items[i].Index)
+			return proviso.Errorf(proviso.Invalid, "an event has no rows, so it has no row %d", q.Items[i].Index)
 		}
 	}
 	switch {
@@ -67,16 +67,16 @@ func (q *NewLabelQueue) Check() error {
 type LeaseRequest struct {
 	Queue  string
 	By     string        // the person
-	For    time.Duration // how long the item is the person's alone
-	Lease  string        // to renew, "" for another item
-	Resume bool          // the item that the person has already, if there is one
-	Skip   []Skipped     // not one of these, unless Lease or Resume name it
+	For    time.Duration // length of the lease
+	Lease  string        // lease to renew, "" for another item
+	Resume bool          // return the item that the person already holds, if there is one
+	Skip   []Skipped     // items to leave out, unless Lease or Resume select them
 }
 
 // Skipped is an item that a person puts off.
 type Skipped struct {
-	Index     int    // of the row, or
-	Event     string // of traffic
+	Index     int    // row index, or
+	Event     string // event id
 	Assertion string // "" for the whole output
 }
 
@@ -91,11 +91,11 @@ func (r *LeaseRequest) Check() error {
 	return checkText("person", r.By, MaxName)
 }
 
-// Lease is an item that one person has to label.
+// Lease is an item that one person holds for labelling.
 type Lease struct {
 	ID      string
 	Expires time.Time
 	Item    label.Item
-	Left    int // items that the person may still label, with this one
-	Mine    int // items that the person labelled
+	Left    int // items that the person may still label, including this one
+	Mine    int // items that the person has labelled
 }

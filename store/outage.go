@@ -5,33 +5,31 @@ import (
 	"errors"
 )
 
-// The causes of errors of a store that cannot do its work now, although the call was right.
-// The errors themselves name the database, for the log of an operator; these do not, for
-// clients.
+// The causes of store errors that are not the caller's fault. The errors themselves name the
+// database, for the operator's log. The causes do not; they are for clients.
 var (
-	// ErrUnreachable is the cause while the database cannot be reached, as when it starts
-	// again.
+	// ErrUnreachable means that the database cannot be reached, for example while it restarts.
 	ErrUnreachable = errors.New("the database cannot be reached")
-	// ErrUnreadable is the cause while the database is there and cannot be read: the user lost
-	// a right, or a table is gone. [Unreadable] names the table.
+	// ErrUnreadable means that the database is reachable but cannot be read: the user lost a
+	// right, or a table is gone. [Unreadable] names the table.
 	ErrUnreadable = errors.New("the database cannot be read")
-	// ErrReadOnly is the cause while the database can be read and not written: it became a
-	// replica, or the user lost a right.
+	// ErrReadOnly means that the database can be read but not written: it became a replica, or
+	// the user lost a right.
 	ErrReadOnly = errors.New("the database cannot be written")
-	// ErrSealed is the cause if another process has begun to seal texts, so that this one, which
-	// has no key, must store none, and cannot read them.
+	// ErrSealed means that another process has begun to seal texts. This process has no key: it
+	// can read no sealed texts and must store none.
 	ErrSealed = errors.New("the texts of the database are sealed, and this process has no key for them: start it with --content-key-env, as the others")
 	// ErrFailed is the cause of every other failure of a database.
 	ErrFailed = errors.New("the database failed")
 )
 
-// Unreadable is [ErrUnreadable] for a table.
+// Unreadable returns [ErrUnreadable] for a table.
 func Unreadable(table string) error {
 	return Cause(ErrUnreadable, "no right to read the table "+table)
 }
 
-// Cause is one of the causes with a reason, which is shown to clients: it names no address, no
-// user and no database.
+// Cause returns one of the causes with a reason. Clients see the reason, so it must name no
+// address, user or database.
 func Cause(of error, reason string) error { return &cause{of, reason} }
 
 type cause struct {
@@ -43,8 +41,9 @@ func (c *cause) Error() string { return c.of.Error() + ": " + c.reason }
 
 func (c *cause) Unwrap() error { return c.of }
 
-// Outage returns which of [ErrUnreachable], [ErrUnreadable], [ErrReadOnly], [ErrSealed] and
-// [ErrFailed] is the cause of an error, with the reason of [Cause] if it has one; nil if none is.
+// Outage returns the cause of an error: [ErrUnreachable], [ErrUnreadable], [ErrReadOnly],
+// [ErrSealed] or [ErrFailed], with the reason from [Cause] if it has one. It returns nil for
+// other errors.
 func Outage(err error) error {
 	var known *cause
 	if errors.As(err, &known) {
@@ -60,10 +59,9 @@ func Outage(err error) error {
 
 type patientKey struct{}
 
-// Patient marks the context of work that nobody waits for: while a store cannot be reached,
-// a write waits until it can, or until the context ends, and is then repeated. Such a write
-// must be one that may be done twice; those of this package are. A request is not patient:
-// its client is told at once.
+// Patient marks the context of background work. If the store cannot be reached, a write waits
+// until it can or the context ends, and is then repeated. Such a write must be idempotent;
+// those of this package are. A request is not patient: its client gets the error at once.
 func Patient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, patientKey{}, true)
 }

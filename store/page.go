@@ -14,29 +14,29 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
-// Limits of every store. An error beyond them has the code Limit.
+// Limits of every store. Exceeding one is an error with the code Limit.
 const (
-	DefaultPage  = 50       // items of a page, if none are asked for
-	MaxPage      = 1000     // items of a page
-	MaxPageBytes = 16 << 20 // of the rows of a page, beyond its first
+	DefaultPage  = 50       // default page size
+	MaxPage      = 1000     // maximum page size
+	MaxPageBytes = 16 << 20 // bytes of the rows of a page, not counting its first row
 	MaxName      = 200      // bytes of a name, id or key
 	MaxGlobs     = 100      // providers of an API key
 	MaxContent   = 64 << 20 // bytes of a document, a row, a request or a response
-	MaxBatch     = 10_000   // results that are added at once
-	MaxAttempts  = 5        // of executing a run
-	MaxGivenBack = 5        // times that processes leave a run to others
-	MaxRanges    = 200      // of a filter of rows
-	MaxParts     = 10_000   // of a run
+	MaxBatch     = 10_000   // results added in one call
+	MaxAttempts  = 5        // attempts to execute a run
+	MaxGivenBack = 5        // times that processes give a run back
+	MaxRanges    = 200      // row ranges of a filter
+	MaxParts     = 10_000   // parts of a run
 )
 
-// Page asks for a part of a list.
+// Page selects a part of a list.
 type Page struct {
-	After string // Next of the page before, "" for the first
+	After string // Next of the previous page, "" for the first page
 	Limit int    // maximum number of items; 0 means DefaultPage, more than MaxPage means MaxPage
 }
 
-// List is a part of a list. Following Next returns every item that existed at
-// the start exactly once, whatever is added meanwhile.
+// List is a page of a list. Following Next returns every item that existed at the start exactly
+// once, whatever is added meanwhile.
 type List[T any] struct {
 	Items []T
 	Next  string // "" if there are no more
@@ -53,15 +53,14 @@ func (p Page) Size() int {
 	return p.Limit
 }
 
-// Cursor returns a text for [List.Next] that [Page.Position] reads back: list
-// is the kind of list, and position is that of its last item.
+// Cursor returns a cursor for [List.Next], which [Page.Position] decodes. list is the kind of
+// list, position that of the last item on the page.
 func Cursor(list, position string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(list + ":" + position))
 }
 
-// Position returns the item after which a page of a kind of list begins; ok is
-// false for the first page. The error for an invalid cursor has the code
-// Invalid.
+// Position returns the position after which a page of a kind of list starts; ok is false for
+// the first page. An invalid cursor is an error with the code Invalid.
 func (p Page) Position(list string) (position string, ok bool, err error) {
 	if p.After == "" {
 		return "", false, nil
@@ -88,10 +87,10 @@ func (p Page) Number(list string) (n int64, ok bool, err error) {
 }
 
 func errCursor() error {
-	return proviso.Errorf(proviso.Invalid, "the cursor is none that this list returned")
+	return proviso.Errorf(proviso.Invalid, "the cursor does not come from this list")
 }
 
-// The prefixes of ids.
+// Id prefixes.
 const (
 	KeyID        = "key_"
 	RunID        = "run_"
@@ -111,7 +110,7 @@ func NewID(prefix string, now time.Time) string {
 	return prefix + secretText.EncodeToString(raw[:])
 }
 
-// ContentID returns an id of the same form that depends only on a hash of content.
+// ContentID returns an id in the form of [NewID] that depends only on a hash of content.
 func ContentID(prefix string, sum [32]byte) string {
 	return prefix + secretText.EncodeToString(sum[:16])
 }

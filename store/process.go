@@ -11,56 +11,54 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Offer is what a process offers to do. The zero value can do everything.
+// Offer describes what a process can execute. The zero value can execute everything.
 type Offer struct {
-	Kind    string // what the process is, such as "server" or "worker"
-	Version string // of proviso
-	// Can reports whether the process can do what a run needs: see [NewRun.Needs]. It is
-	// called concurrently. Nil can do everything.
+	Kind    string // kind of process, such as "server" or "worker"
+	Version string // proviso version
+	// Can reports whether the process meets a need of a run: see [NewRun.Needs]. It is called
+	// concurrently. A nil Can meets every need.
 	Can func(need string) bool
-	// Only is what a run has to need for the process to take it; "" takes runs whatever they
-	// need.
+	// Only is a need that a run must have for the process to take it; "" takes all runs.
 	Only string
-	// Fit says in words why the process can take no run now, such as because its disk is full;
-	// "" if it can. It is called often, and not concurrently. Nil always can.
+	// Fit returns why the process can take no run now, such as a full disk, or "" if it can. It
+	// is called often, but not concurrently. A nil Fit always can.
 	Fit func() string
-	// Known is what runs often need. The part of it that the process can do is shown to
-	// people.
+	// Known lists common needs. Those that the process meets are shown to people.
 	Known []string
 }
 
 // Process is a process that executes runs.
 type Process struct {
 	ID      string
-	Kind    string   // as of [Offer]
-	Version string   // as of [Offer]
-	Jobs    int      // runs that it executes at a time
-	Can     []string // of what is known, and of what runs need now; sorted
-	All     bool     // it can do everything
-	Only    string   // as of [Offer]
-	Unfit   string   // why it takes no run now, whatever that needs; "" if it does
+	Kind    string   // see [Offer]
+	Version string   // see [Offer]
+	Jobs    int      // maximum number of concurrent runs
+	Can     []string // needs that it meets, among its known needs and those of current runs; sorted
+	All     bool     // it meets every need
+	Only    string   // see [Offer]
+	Unfit   string   // why it takes no runs now; "" if it does
 	Started time.Time
-	Seen    time.Time // when it last said that it goes on
+	Seen    time.Time // time of the last heartbeat
 }
 
-// Able reports whether the process takes runs, and can do all of some needs.
+// Able reports whether the process takes runs and meets all needs.
 func (p *Process) Able(needs []string) bool { return p.Unfit == "" && p.has(needs) }
 
-// has reports whether the process can do all of some needs once it is fit.
+// has reports whether the process meets all needs, whether or not it is fit now.
 func (p *Process) has(needs []string) bool {
 	return p.serves(needs) && (p.All || !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(p.Can, need) }))
 }
 
-// serves reports whether runs with some needs are among those that the process is for.
+// serves reports whether [Process.Only] allows runs with these needs.
 func (p *Process) serves(needs []string) bool { return p.Only == "" || slices.Contains(needs, p.Only) }
 
 // Limits of the needs of a run.
 const (
-	MaxNeeds    = 50  // of a run
-	MaxNeedText = 300 // bytes of one
+	MaxNeeds    = 50  // needs of a run
+	MaxNeedText = 300 // bytes of a need
 )
 
-// CheckNeeds returns why a run cannot have needs, or nil.
+// CheckNeeds returns why the needs of a run are invalid, or nil.
 func CheckNeeds(needs []string) error {
 	if len(needs) > MaxNeeds {
 		return proviso.Errorf(proviso.Limit, "the run needs %d things, more than %d", len(needs), MaxNeeds)
@@ -73,8 +71,8 @@ func CheckNeeds(needs []string) error {
 	return nil
 }
 
-// WaitsFor says in words what a queued run waits for, given the processes that live; "" if
-// one of them can do what it needs.
+// WaitsFor describes what a queued run waits for, given the live processes. It returns "" if
+// one of them can execute the run.
 func WaitsFor(needs []string, living []Process) string {
 	if len(living) == 0 {
 		return "waits for a worker: none is running"
@@ -90,7 +88,7 @@ func WaitsFor(needs []string, living []Process) string {
 	if slices.ContainsFunc(living, func(p Process) bool { return p.has(needs) }) {
 		return "waits for a worker: " + unfitInWords(living, needs)
 	}
-	var missing []string // that nobody has
+	var missing []string // needs that no process meets
 	for _, need := range needs {
 		if !slices.ContainsFunc(living, func(p Process) bool { return p.All || slices.Contains(p.Can, need) }) {
 			missing = append(missing, need)
@@ -102,7 +100,7 @@ func WaitsFor(needs []string, living []Process) string {
 	return "waits for a worker with " + inWords(missing)
 }
 
-// unfitInWords says why processes with all of some needs take no runs.
+// unfitInWords describes why the processes that meet all needs take no runs.
 func unfitInWords(living []Process, needs []string) string {
 	n, reasons := 0, []string(nil)
 	for i := range living {
@@ -120,7 +118,7 @@ func unfitInWords(living []Process, needs []string) string {
 	return who + strings.Join(reasons, "; ")
 }
 
-// inWords lists needs. Between those with an "or" in them stand commas.
+// inWords lists needs. A need that contains "or" is set off by commas.
 func inWords(needs []string) string {
 	if len(needs) < 2 {
 		return strings.Join(needs, "")
@@ -132,10 +130,10 @@ func inWords(needs []string) string {
 	return strings.Join(needs[:last], ", ") + and + needs[last]
 }
 
-// unable marks an error of [Work] of a process that cannot do what a run needs.
+// unable marks a [Work] error of a process that does not meet a need of the run.
 type unable struct {
 	needs []string
-	why   string // "" if it lacks them
+	why   string // "" if it lacks the needs
 }
 
 func (u unable) Error() string {
@@ -145,35 +143,35 @@ func (u unable) Error() string {
 	return "this process has no " + inWords(u.needs)
 }
 
-// Unable is the error of [Work] of a process that finds out that it cannot do what a run
-// needs. It is no attempt: the run needs these things from then on, and this process leaves
-// every run that needs one of them to others for a while.
+// Unable returns the [Work] error of a process that finds that it does not meet some needs of a
+// run. It does not count as an attempt. The needs are added to the run, and for a while this
+// process leaves every run with one of them to others.
 func Unable(needs ...string) error { return unable{needs: needs} }
 
-// Refused is [Unable] of a process that has what a run needs, and whose key is refused.
+// Refused is like [Unable], for a process that has a key for the need, but whose key is
+// refused.
 func Refused(need string) error {
 	return unable{[]string{need}, "the key of this process is refused: " + need}
 }
 
-// UnableTo returns what a process lacks if an error is one of [Unable]; nil if it is not.
+// UnableTo returns the needs of an [Unable] error, or nil if it is another error.
 func UnableTo(err error) []string {
 	var u unable
 	errors.As(err, &u)
 	return u.needs
 }
 
-// unfit marks an error of [Work] of a process that can execute nothing for now.
+// unfit marks a [Work] error of a process that can execute nothing for now.
 type unfit struct{ error }
 
 func (u unfit) Unwrap() error { return u.error }
 
-// Unfit marks an error of [Work] because of which the process can execute no run for now,
-// such as a full disk. It is no attempt: the run is given back, and this process takes no runs
-// for a while. The text is shown to clients.
+// Unfit marks a [Work] error because of which the process can execute no run for now, such as a
+// full disk. It does not count as an attempt: the run is given back, and this process takes no
+// runs for a while. Clients see the text.
 func Unfit(err error) error { return unfit{err} }
 
-// UnfitFor returns why a process can execute nothing if an error is one of [Unfit]; "" if it
-// is not.
+// UnfitFor returns the text of an [Unfit] error, or "" if it is another error.
 func UnfitFor(err error) string {
 	var u unfit
 	if errors.As(err, &u) {

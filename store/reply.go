@@ -19,8 +19,8 @@ const ClaimLease = 15 * time.Minute
 
 // Claim is a claim to answer a request with an idempotency key.
 type Claim struct {
-	CreatedBy string            // id of the API key, and the person if it stands for one: clients do not see each other's
-	Key       string            // as the client sent it
+	CreatedBy string            // id of the API key, and the person if the key acts for one, so that clients do not see each other's keys
+	Key       string            // the key that the client sent
 	Request   [sha256.Size]byte // hash of method, path and body
 }
 
@@ -28,7 +28,7 @@ type Claim struct {
 type Response struct {
 	Status    int
 	MediaType string
-	Location  string // header of that name, "" if there was none
+	Location  string // Location header, "" if there is none
 	Body      []byte
 }
 
@@ -36,7 +36,7 @@ type Response struct {
 type Reply struct {
 	Claim
 	Response
-	Expires time.Time // when it is forgotten
+	Expires time.Time // time when it is deleted
 }
 
 // Check returns why a claim is invalid, or nil.

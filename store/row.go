@@ -9,12 +9,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// readers are the readers of rows that nobody uses at the moment.
+// readers holds idle row readers.
 var readers sync.Pool
 
-// ReadRow reads what stores keep of a row beside its JSON, without decoding its texts: the
-// result, which has no JSON yet, and what the row adds to the [Tally] of its run. ok is
-// false if the row is damaged.
+// ReadRow reads what stores keep of a row besides its JSON, without decoding its texts: a
+// result without JSON, and what the row adds to the [Tally] of its run. ok is false if the row
+// is damaged.
 func ReadRow(index int, row []byte) (r Result, use RowUse, ok bool) {
 	n, _ := readers.Get().(*rowReader)
 	if n == nil {
@@ -26,7 +26,7 @@ func ReadRow(index int, row []byte) (r Result, use RowUse, ok bool) {
 	return r, use, ok
 }
 
-// rowReader keeps the names of assertions by their text in a row: most rows have the same.
+// rowReader caches assertion names by their raw text: most rows have the same ones.
 type rowReader struct {
 	of    map[string]named
 	bytes int
@@ -34,10 +34,10 @@ type rowReader struct {
 
 type named struct {
 	name string
-	set  bool // its members follow, each with a verdict of its own
+	set  bool // the verdicts of its members follow
 }
 
-// maxNames limits the texts that a reader keeps, in bytes.
+// maxNames limits the bytes that a reader caches.
 const maxNames = 1 << 20
 
 func (n *rowReader) name(raw []byte) named {
@@ -92,8 +92,8 @@ func (n *rowReader) read(row []byte) (r Result, use RowUse, ok bool) {
 	return r, use, s.Whole()
 }
 
-// verdicts reads the verdicts of a row: of assertions and of the members of sets, without
-// those of the parts of one assertion. Questions to judges count in all of them.
+// verdicts reads the verdicts on assertions and on the members of sets, but not those on the
+// parts of one assertion. It counts the judge questions of all of them.
 func (n *rowReader) verdicts(s *rowscan.Scanner, use *RowUse) (list []AssertionStatus) {
 	skip := 0
 	s.Elements(func() {
@@ -137,7 +137,7 @@ func (n *rowReader) verdicts(s *rowscan.Scanner, use *RowUse) (list []AssertionS
 	return list
 }
 
-// amount reads a number of dollars. What is none costs nothing.
+// amount reads a number of dollars. Anything that is not a valid amount is 0.
 func amount(s *rowscan.Scanner) float64 {
 	if f := s.Number(); f > 0 && f <= 1<<53 { // the amounts of all rows have a sum
 		return f

@@ -15,7 +15,7 @@ type RunStatus string
 // The statuses of runs. The last three are final.
 const (
 	Queued    RunStatus = "queued"    // waits to be executed, for the first time or again
-	Unmet     RunStatus = "waiting"   // is queued, and no process that lives can do what it needs
+	Unmet     RunStatus = "waiting"   // is queued, and no live process can execute it
 	Running   RunStatus = "running"   // is being executed
 	Done      RunStatus = "done"      // all rows are finished, whatever their verdicts
 	Failed    RunStatus = "failed"    // could not be executed; Error says why
@@ -27,31 +27,31 @@ func (s RunStatus) Ended() bool { return s == Done || s == Failed || s == Cancel
 
 // NewRun is a run to be stored and enqueued.
 type NewRun struct {
-	ID        string // from NewID, or "" to have one made
+	ID        string // from NewID, or "" to generate one
 	Suite     string // name of the suite
 	Version   string // hash of the suite's version
 	CreatedBy string // id of the API key
-	Options   []byte // JSON that the server needs to execute the run; no secrets
-	Rows      int    // number of rows, 0 if not known yet
-	Hash      string // as of [Run], "" if not known yet
+	Options   []byte // JSON that the server needs to execute the run, without secrets
+	Rows      int    // number of rows, 0 if unknown
+	Hash      string // see [Run], "" if unknown
 	Division  Division
-	// Needs are what a process must have to execute the run, in words that fit after "a
-	// worker with": OPENAI_API_KEY. Only a process whose [Offer] can do all of them takes
-	// the run. They hold no secrets.
+	// Needs are what a process must have to execute the run, such as OPENAI_API_KEY, worded to
+	// follow "a worker with". Only a process whose [Offer] meets all of them takes the run.
+	// They hold no secrets.
 	Needs  []string
-	Judges []string // identities, as far as they are known
-	Reply  *Reply   // kept in the same transaction, nil if there is none
+	Judges []string // known judge identities
+	Reply  *Reply   // stored in the same transaction, nil if there is none
 }
 
-// Division says how the rows of a run are divided among processes; the zero value is a run
-// that one process executes as a whole. Part n has the rows from n × Rows by their index, and
-// the last part has all that follow.
+// Division says how a run is sharded among processes. The zero value is a run that one process
+// executes as a whole. Part n starts at row index n × Rows; the last part has all rows from
+// there.
 type Division struct {
-	Rows  int // of a part; the rows of one case are in one part
+	Rows  int // rows per part; all rows of a case are in the same part
 	Parts int
 }
 
-// Check returns why a run cannot be divided so, or nil.
+// Check returns why a division is invalid, or nil.
 func (d Division) Check() error {
 	if d != (Division{}) && (d.Rows < 1 || d.Parts < 1 || d.Parts > MaxParts) {
 		return proviso.Errorf(proviso.Invalid, "a run is divided into 1 to %d parts of some rows, not %d of %d", MaxParts, d.Parts, d.Rows)
@@ -62,32 +62,32 @@ func (d Division) Check() error {
 // Part is a part of a run that a process has taken.
 type Part struct {
 	RowRange
-	Begun bool // a process had it before, and may have finished rows of it
+	Begun bool // another process had it before and may have finished some of its rows
 }
 
 // RowRange selects rows by their index.
 type RowRange struct {
 	From int
-	To   int // the first row beyond; 0 is no end
+	To   int // first row after the range; 0 means no end
 }
 
 // Has reports whether a row is in the range.
 func (r RowRange) Has(index int) bool { return index >= r.From && (r.To == 0 || index < r.To) }
 
-// ImportedRun is a run that was made elsewhere and has ended.
+// ImportedRun is a finished run that was made elsewhere.
 type ImportedRun struct {
-	ID        string // such as [ContentID] makes
+	ID        string // for example from [ContentID]
 	Suite     string // name of the suite
 	Version   string // hash of the suite, "" if unknown
-	Hash      string // as of [Run]
-	CreatedBy string // id of the API key, which is charged nothing
-	Options   []byte // JSON, as of [NewRun]
-	Rows      int    // number of rows that it was to have; with fewer results, it is [Cancelled]
+	Hash      string // see [Run]
+	CreatedBy string // id of the API key, which is not charged
+	Options   []byte // JSON, see [NewRun]
+	Rows      int    // planned number of rows; with fewer results, the run is [Cancelled]
 	Started   time.Time
 	RunFile
 }
 
-// RunFile is what the file of a run has beside its rows.
+// RunFile holds the lines of a run file other than its rows.
 type RunFile struct {
 	Header  []byte // first line, without the line break
 	Trailer []byte // last line, without the line break
@@ -107,7 +107,7 @@ func (r *ImportedRun) Check() error {
 	return nil
 }
 
-// Interrupted is the error of a run that ended before all of its rows were finished.
+// Interrupted returns the error text of a run that ended before all of its rows were finished.
 func Interrupted(finished, rows int) string {
 	are := "are"
 	switch rows - finished {
@@ -125,27 +125,27 @@ type Run struct {
 	Project   Project
 	Suite     string
 	Version   string // hash of the suite's version
-	Hash      string // hash of suite, prompts and judge, once it is planned: runs of equal hash are comparable
+	Hash      string // hash of suite, prompts and judge, once planned; runs with equal hashes are comparable
 	CreatedBy string // id of the API key
-	Options   []byte // JSON, as it was given
+	Options   []byte // JSON, as given
 	Status    RunStatus
-	Waits     string   // what it waits for, as [WaitsFor] says it; "" unless it is [Unmet]
-	Needs     []string // as of [NewRun], and what processes found out since; sorted
-	Error     string   // why it failed, or why it is tried again
-	Attempts  int      // how often its execution was begun and not stopped
-	Rows      int      // number of rows, 0 if not known yet
+	Waits     string   // what it waits for, from [WaitsFor]; "" unless it is [Unmet]
+	Needs     []string // see [NewRun], with those that processes added; sorted
+	Error     string   // why it failed, or why it is retried
+	Attempts  int      // number of executions that were started and not stopped
+	Rows      int      // number of rows, 0 if unknown
 	Division  Division
 	Totals    proviso.Totals
 	Judges    []string // identities
 	Created   time.Time
-	Started   time.Time // of the latest execution, zero if there was none
-	Ended     time.Time // zero if it has not
-	// Uncounted says that its assertions and its tally are counted when they are asked for
-	// first, which reads every row.
+	Started   time.Time // start of the latest execution, zero if there was none
+	Ended     time.Time // zero if it has not ended
+	// Uncounted means that the run's assertions and tally are not counted yet. The first
+	// request for them counts them, which reads every row.
 	Uncounted bool
 }
 
-// RunPlan is what is known about a run once it is planned.
+// RunPlan is what is known about a run after planning.
 type RunPlan struct {
 	Rows   int
 	Hash   string
@@ -153,15 +153,15 @@ type RunPlan struct {
 	Fix    Fix
 }
 
-// Fix says what a run needs from now on that was open before; the zero value fixes nothing. It
-// has a place in every run: one with [MaxNeeds] needs has one more then.
+// Fix sets a need of a run that was open before; the zero value sets nothing. A fix is allowed
+// even if the run already has [MaxNeeds] needs.
 type Fix struct {
 	Need  string
-	Of    string // how all needs begin of which a run has one at most, such as "the judge "
-	Place string // the need whose place it takes, if the run has that
+	Of    string // common prefix of needs of which a run has at most one, such as "the judge "
+	Place string // placeholder need that it replaces, if the run has it
 }
 
-// Check returns why nothing can be fixed so, or nil.
+// Check returns why a fix is invalid, or nil.
 func (f Fix) Check() error {
 	if f.Need == "" {
 		return nil
@@ -169,8 +169,8 @@ func (f Fix) Check() error {
 	return CheckNeeds([]string{f.Need})
 }
 
-// Apply returns the needs of a run with what is fixed; ok is false if it needs another one of
-// these already.
+// Apply returns the needs of a run with the fix. ok is false if the run already has another
+// need with the same prefix.
 func (f Fix) Apply(needs []string) (fixed []string, ok bool) {
 	if f.Need == "" {
 		return needs, true
@@ -198,12 +198,12 @@ type RunFilter struct {
 
 // Result is one finished row of a run.
 type Result struct {
-	Index      int // of the row in its run, from 0
+	Index      int // row index in the run, from 0
 	Status     proviso.Status
 	Usage      proviso.Usage
 	Cost       float64 // US dollars
 	Assertions []AssertionStatus
-	JSON       []byte // the row as the JSON report shows it
+	JSON       []byte // the row as in the JSON report
 }
 
 // CountIn adds the row to totals.
@@ -237,9 +237,9 @@ type ResultFilter struct {
 	Status []proviso.Status // of the row or, with Assertion, of that assertion
 	// Assertion selects rows in which an assertion with this id was evaluated.
 	Assertion string
-	// Rows selects rows in any of these ranges, at most [MaxRanges].
+	// Rows selects rows in any of these ranges. There are at most [MaxRanges].
 	Rows []RowRange
-	// Bare leaves out everything of a row but Index and JSON, which is quicker.
+	// Bare reads only Index and JSON of each row, which is faster.
 	Bare bool
 }
 
@@ -254,13 +254,13 @@ func (c *AssertionCount) Add(status proviso.Status) {
 	*counterOf(status, &c.Passed, &c.Failed, &c.Errors, &c.Skipped)++
 }
 
-// permanent marks an error of [Work] that another attempt would repeat.
+// permanent marks a [Work] error that another attempt would repeat.
 type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// Permanent marks an error of [Work] that another attempt would repeat, such as
-// a mistake in the suite. It returns nil for nil.
+// Permanent marks a [Work] error that another attempt would repeat, such as a mistake in the
+// suite. It returns nil for nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -268,8 +268,8 @@ func Permanent(err error) error {
 	return permanent{err}
 }
 
-// ErrNoRoom is the cause of an error of a store whose disk is full. Nothing was written,
-// and the same call succeeds once there is room.
+// ErrNoRoom is the cause of a store error when the disk is full. Nothing was written, and the
+// same call succeeds once there is space.
 var ErrNoRoom = errors.New("the disk is full")
 
 // IsPermanent reports whether an error was marked with [Permanent].

@@ -21,7 +21,7 @@ func TestSecrets(t *testing.T) {
 			t.Fatalf("%q is no new secret", s)
 		}
 		seen[s] = true
-		for i := range s { // any one character changed is found out
+		for i := range s { // any single changed character is detected
 			for _, c := range []byte("0z_") {
 				if s[i] != c && store.IsSecret(s[:i]+string(c)+s[i+1:]) {
 					t.Errorf("%q with %q at %d is taken for a secret", s, c, i)
@@ -35,7 +35,7 @@ func TestSecrets(t *testing.T) {
 	if store.SecretHint("pv") != "pv" {
 		t.Error("hint of a short text")
 	}
-	// CRC-32 as zlib computes it, so that other programs can check secrets.
+	// The CRC-32 of zlib, so that other programs can check secrets.
 	const known = "pvk_0000000000000000000000000000000000000000" + "7hz6a8r"
 	if !store.IsSecret(known) {
 		t.Errorf("%s has the wrong checksum", known)
@@ -119,7 +119,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// FuzzPosition: any cursor of a client is a position or an error.
+// FuzzPosition: any cursor from a client is a position or an error.
 func FuzzPosition(f *testing.F) {
 	f.Add(store.Cursor("runs", "17"))
 	f.Add("")
@@ -155,7 +155,7 @@ func TestPermanent(t *testing.T) {
 	}
 }
 
-// TestUnable: a key that is there and refused is not said to be missing.
+// TestUnable: a refused key is not reported as missing.
 func TestUnable(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{

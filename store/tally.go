@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
-// Tally counts the rows of a run by prompt, and the questions to each judge. It holds
-// those that were first, up to a limit.
+// Tally counts the rows of a run by prompt, and the questions to each judge. Prompts and judges
+// beyond a limit are left out.
 type Tally struct {
 	Prompts []PromptCount `json:"prompts,omitempty"`
 	Judges  []JudgeCount  `json:"judges,omitempty"`
@@ -16,7 +16,7 @@ type Tally struct {
 
 // PromptCount counts the rows of one prompt.
 type PromptCount struct {
-	ID      string `json:"id"` // as rows name it
+	ID      string `json:"id"` // prompt id in the rows
 	Passed  int    `json:"passed,omitempty"`
 	Failed  int    `json:"failed,omitempty"`
 	Errors  int    `json:"errors,omitempty"`
@@ -35,12 +35,12 @@ type JudgeCount struct {
 // RowUse is what one row adds to a [Tally].
 type RowUse struct {
 	Prompt string       // its id
-	Judges []JudgeCount // a judge may be there more than once
+	Judges []JudgeCount // a judge may occur more than once
 }
 
-// Limits of a tally. It is read and written as a whole.
+// Limits of a tally, which is read and written as a whole.
 const (
-	maxTallied = 100  // prompts, and judges
+	maxTallied = 100  // prompts, and also judges
 	maxTallyID = 1000 // bytes of an id
 )
 
@@ -68,7 +68,7 @@ func (t *Tally) Add(status proviso.Status, use RowUse) {
 	}
 }
 
-// Plus adds what another tally has counted.
+// Plus adds the counts of another tally.
 func (t *Tally) Plus(other Tally) {
 	for _, p := range other.Prompts {
 		t.addPrompt(p)

@@ -7,54 +7,54 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Traces keep the spans that servers received for a while, so that a run or an evaluation
-// reads them wherever it goes on. A trace is one of a key: other keys do not see it, and their
-// traces may have the same id. Unlike [Shared], each is of a project, whose traces together
-// have a bounded size.
+// Traces keeps received spans for a while, so that a run or an evaluation can read them in any
+// process. A trace belongs to an API key: other keys do not see it, and their traces may have
+// the same id. Unlike [Shared] items, traces belong to a project, which bounds their total
+// size.
 type Traces interface {
-	// AddSpans stores parts of traces of a key, all or none, but for what has no room by l:
-	// refused says for each part why it was not stored, "" if it was. Of a trace that lacks
-	// spans for that reason, [Trace.Refused] says how many, if anything is kept of it.
-	// Traces that nobody waits for make room, the oldest first.
+	// AddSpans stores parts of a key's traces, all or none, except those beyond the limits l:
+	// refused holds for each part why it was not stored, "" if it was. If anything of such a
+	// trace is kept, [Trace.Refused] counts its refused spans. The oldest traces that nobody
+	// waits for are removed to make space.
 	AddSpans(ctx context.Context, key string, parts []SpanPart, l TraceLimits) (refused []string, err error)
-	// AwaitTrace says that somebody waits for a trace, for a while: it makes no room for
-	// others. There need be no span of it yet.
+	// AwaitTrace records for a while that somebody waits for a trace, so that it is not removed
+	// to make space. No span of it needs to exist yet.
 	AwaitTrace(ctx context.Context, key, trace string, life time.Duration) error
-	// Trace returns what was stored of a trace after a position, in the order in which it was
-	// stored; the zero value if there is nothing.
+	// Trace returns the stored parts of a trace after a position, in the order in which they
+	// were stored; the zero value if there are none.
 	Trace(ctx context.Context, key, trace string, after int64) (Trace, error)
-	// DropTrace removes a trace. Where there is none, it does nothing.
+	// DropTrace removes a trace. If there is none, it does nothing.
 	DropTrace(ctx context.Context, key, trace string) error
 }
 
 // SpanPart is some spans of a trace, as they were received together.
 type SpanPart struct {
-	Trace   string // id
-	Spans   int    // how many
-	Content []byte // is sealed as the texts of events are
+	Trace   string // trace id
+	Spans   int    // number of spans
+	Content []byte // sealed like the texts of events
 }
 
-// TraceLimits bound the traces of a project. A limit of 0 is none.
+// TraceLimits bounds the traces of a project. 0 means no limit.
 type TraceLimits struct {
-	Bytes    int64         // of all traces, as they are stored
-	KeyBytes int64         // of those of one key
-	OneTrace int           // spans of one trace
-	Life     time.Duration // how long a trace is kept after its last span; it is needed
+	Bytes    int64         // stored size of all traces
+	KeyBytes int64         // stored size of the traces of one key
+	OneTrace int           // spans per trace
+	Life     time.Duration // how long a trace is kept after its last span; required
 }
 
 // Trace is a part of a trace.
 type Trace struct {
 	Parts   [][]byte
-	Next    int64 // the position after the parts
-	More    bool  // there are further parts after Next
-	Refused int   // spans of the trace for which there was no room
+	Next    int64 // position after the parts
+	More    bool  // there are more parts after Next
+	Refused int   // spans of the trace that were refused for lack of space
 	Awaited bool  // somebody waits for the trace
 }
 
-// MaxTraceID is how many bytes the id of a trace may have.
+// MaxTraceID is the maximum length of a trace id, in bytes.
 const MaxTraceID = 64
 
-// TraceOverhead is what a stored part counts beside its content, in bytes.
+// TraceOverhead is the size that counts for a stored part in addition to its content, in bytes.
 const TraceOverhead = 256
 
 // Check returns why a part is invalid, or nil.

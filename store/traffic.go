@@ -9,57 +9,55 @@ import (
 	"github.com/proviso-eval/proviso/ingest"
 )
 
-// Traffic is what agents answered in production: events, the thumbs of users on them, and
-// the prompts of the agents. Their texts are contents: they can be left out when an event
-// is stored, and are removed earlier than the rest.
+// Traffic is what agents did in production: events, the users' thumbs on them, and the prompts
+// of the agents. Their texts (contents) can be left out when an event is stored, and are
+// removed earlier than the rest.
 type Traffic interface {
-	// AddEvents stores events with the jobs of those that watches sampled, and counts
-	// them, all or nothing. An event whose id the project has, or that is in the list
-	// twice, is a duplicate, and changes nothing. Jobs of watches that are gone are left
-	// out. Events without KeepContent keep no texts; each text of a prompt is kept once
-	// for an agent, whatever the event says.
+	// AddEvents stores events with the jobs of the watches that sampled them, and counts them,
+	// all or nothing. An event whose id the project has, or that is in the list twice, is a
+	// duplicate and changes nothing. Jobs of deleted watches are left out. Events without
+	// KeepContent keep no texts; each prompt text is kept once per agent, whether or not the
+	// event keeps contents.
 	AddEvents(ctx context.Context, events []NewEvent) (AddedEvents, error)
 	// Event returns an event with its texts, if they are kept.
 	Event(ctx context.Context, id string) (Event, error)
 	// ListEvents lists events, newest first by their time. A page may be shorter than
-	// requested, and even empty, although there is a next one: a rare event is looked for
-	// in steps.
+	// requested, or even empty, although there is a next one: rare events are searched in
+	// steps.
 	ListEvents(ctx context.Context, f EventFilter, p Page) (List[Event], error)
-	// Conversation lists the events of a conversation with their texts, oldest first. One
-	// without events is NotFound.
+	// Conversation lists the events of a conversation with their texts, oldest first. A
+	// conversation without events is NotFound.
 	Conversation(ctx context.Context, conversation string, p Page) (List[Event], error)
 
-	// AddFeedback stores a thumb. It replaces that of the same user on the same event or
-	// trace; thumbs without a user count as those of one user. The event may come later.
+	// AddFeedback stores a thumb. It replaces the same user's thumb on the same event or trace;
+	// thumbs without a user count as those of one user. The thumb may arrive before its event.
 	AddFeedback(ctx context.Context, f ingest.Feedback) (replaced bool, err error)
-	// ListFeedback lists thumbs, those that came last first.
+	// ListFeedback lists thumbs, latest received first.
 	ListFeedback(ctx context.Context, f FeedbackFilter, p Page) (List[Feedback], error)
 
-	// ForgetUser removes the events and thumbs of a user, the jobs of these events, and
-	// what verdicts say of them beside the verdict. Counts stay. A user without events is
-	// no error.
+	// ForgetUser removes a user's events and thumbs, the jobs of these events, and everything
+	// in their verdicts but the verdict itself. Counts stay. A user without events is no error.
 	ForgetUser(ctx context.Context, user string) (Forgotten, error)
 
 	// ListAgents lists the agents that sent events, by name.
 	ListAgents(ctx context.Context, p Page) (List[Agent], error)
-	// ListPrompts lists the prompts of an agent, the one that was first seen last first.
-	// Those whose text is unknown, because events had only its hash, have none. An agent
-	// without events is NotFound.
+	// ListPrompts lists the prompts of an agent, latest first seen first. A prompt of which
+	// events had only the hash has no text. An agent without events is NotFound.
 	ListPrompts(ctx context.Context, agent string, p Page) (List[AgentPrompt], error)
-	// CountTraffic adds up events by their time, in the order of start, agent and value.
+	// CountTraffic adds up events by time, ordered by start, agent and value.
 	CountTraffic(ctx context.Context, f TrafficFilter) ([]TrafficCount, error)
 }
 
 // Limits of traffic.
 const (
-	MaxEvents        = 10_000 // that are added at once
-	MaxTrafficValues = 50     // of one thing that traffic is told apart by, for an agent in an hour; the others are OtherSegment
+	MaxEvents        = 10_000 // events added in one call
+	MaxTrafficValues = 50     // values of one dimension of traffic, per agent and hour; the others count as OtherSegment
 )
 
-// NewEvent is an event to be stored. Its texts are redacted already.
+// NewEvent is an event to be stored. Its texts must be redacted already.
 type NewEvent struct {
 	ingest.Event
-	Jobs        []EventJob // of the watches that sampled it
+	Jobs        []EventJob // jobs of the watches that sampled it
 	KeepContent bool       // keep input, output, context, metadata and error
 }
 
@@ -84,22 +82,22 @@ func (n *NewEvent) Check() error {
 	return errors.Join(errs...)
 }
 
-// AddedEvents counts the results of adding events.
+// AddedEvents counts the events that were added.
 type AddedEvents struct {
 	Accepted, Duplicates int
 }
 
-// Event is a stored event. Its prompt is the hash of the text.
+// Event is a stored event. Its prompt is the hash of the prompt text.
 type Event struct {
 	ingest.Event
 	Received time.Time
 	Failed   bool // the agent gave no answer, whether or not the error is kept
-	Kept     bool // its texts are kept; without, they are ""
+	Kept     bool // its texts are kept; otherwise they are ""
 	Up, Down int  // thumbs
 }
 
-// EventFilter selects events; zero fields select all. All members of Segment have to hold;
-// what is about verdicts has to hold for one of them.
+// EventFilter selects events; zero fields select all. All members of Segment have to match. The
+// conditions on verdicts have to match for one and the same verdict.
 type EventFilter struct {
 	IDs          []string
 	Agent        string
@@ -110,44 +108,44 @@ type EventFilter struct {
 	Model        string
 	Prompt       string // hash
 	Segment      map[string]string
-	Text         string    // in input, output, context or error, whatever the case of its letters
-	Since        time.Time // of the event, then or later
-	Until        time.Time // of the event, before
+	Text         string    // in input, output, context or error, ignoring case
+	Since        time.Time // time of the event, inclusive
+	Until        time.Time // time of the event, exclusive
 	Failed       *bool
 	Kept         bool             // only events whose texts are kept
-	Feedback     int              // 1 or -1: with such a thumb
+	Feedback     int              // with such a thumb: 1 or -1
 	Watch        string           // with a verdict of this watch
 	Assertion    string           // with a verdict on this assertion
 	Status       []proviso.Status // with such a verdict
-	Contents     bool             // read the texts, too
+	Contents     bool             // also read the texts
 }
 
-// OfVerdicts reports whether the filter selects by verdicts.
+// OfVerdicts reports whether the filter has conditions on verdicts.
 func (f *EventFilter) OfVerdicts() bool {
 	return f.Watch != "" || f.Assertion != "" || len(f.Status) > 0
 }
 
 // Feedback is a stored thumb.
 type Feedback struct {
-	ingest.Feedback           // Event is that of the trace, if there is one
+	ingest.Feedback           // Event is set from the trace, if known
 	Agent           string    // "" while the event is unknown
-	Received        time.Time // when it was stored last
+	Received        time.Time // when it was last stored
 }
 
 // FeedbackFilter selects thumbs; zero fields select all.
 type FeedbackFilter struct {
 	Events []string
 	Agent  string
-	Since  time.Time // of the thumb, then or later
-	Until  time.Time // of the thumb, before
+	Since  time.Time // time of the thumb, inclusive
+	Until  time.Time // time of the thumb, exclusive
 }
 
-// Forgotten counts what was removed of a user.
+// Forgotten counts the data removed for a user.
 type Forgotten struct {
-	Events, Feedback, Verdicts int // of verdicts, the reasons were removed
+	Events, Feedback, Verdicts int // in Verdicts, those whose reasons were removed
 }
 
-// Agent is what answers in production.
+// Agent is an agent in production.
 type Agent struct {
 	Name   string
 	First  time.Time // when its first event was received
@@ -157,36 +155,36 @@ type Agent struct {
 
 // AgentPrompt is a prompt of an agent.
 type AgentPrompt struct {
-	Hash   string // as ingest.PromptHash makes it
-	Text   string // "" if it is unknown
+	Hash   string // from ingest.PromptHash
+	Text   string // "" if unknown
 	First  time.Time
 	Last   time.Time
 	Events int
 }
 
-// TrafficBy says how traffic is told apart.
+// TrafficBy is the dimension by which traffic is split.
 type TrafficBy string
 
-// The ways to tell traffic apart; [BySegmentOf] is another.
+// The dimensions of traffic; [BySegmentOf] makes others.
 const (
-	ByAll          TrafficBy = "" // not at all
+	ByAll          TrafficBy = "" // not split
 	ByAgentVersion TrafficBy = "version"
 	ByModel        TrafficBy = "model"
 	ByPrompt       TrafficBy = "prompt" // its hash
 )
 
-// BySegmentOf tells traffic apart by a member of segment.
+// BySegmentOf splits traffic by a member of the segment.
 func BySegmentOf(name string) TrafficBy { return TrafficBy("segment." + name) }
 
-// TrafficFilter selects what is added up.
+// TrafficFilter selects the traffic to add up.
 type TrafficFilter struct {
 	Agent    string // "" for all
 	By       TrafficBy
-	From, To time.Time     // of the events; To is excluded
+	From, To time.Time     // time of the events; To is excluded
 	Step     time.Duration // a multiple of an hour
 }
 
-// Check returns why traffic cannot be added up, or nil.
+// Check returns why the filter is invalid, or nil.
 func (f *TrafficFilter) Check() error {
 	switch {
 	case !f.From.Before(f.To):
@@ -199,11 +197,11 @@ func (f *TrafficFilter) Check() error {
 	return nil
 }
 
-// TrafficCount adds up the events of an agent in a span of time.
+// TrafficCount adds up an agent's events in a period.
 type TrafficCount struct {
 	Start   time.Time
 	Agent   string
-	Value   string // of what traffic is told apart by, "" for events without one
+	Value   string // value of the dimension, "" for events without one
 	Events  int
 	Failed  int // the agent gave no answer
 	Tokens  int64

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxWatchContent bounds the content of a watch, which holds its anchors.
+// maxWatchContent limits the content of a watch, including its anchors, in bytes.
 const maxWatchContent = 8 << 20
 
 // Version returns the hash of the content of a watch: SHA-256, in hexadecimal.
@@ -84,13 +84,13 @@ func (r *EventResult) Check() error {
 	return errors.Join(errs...)
 }
 
-// maxEventText bounds ids and names that come from events.
+// maxEventText limits ids and names that come from events, in bytes.
 const maxEventText = 500
 
-// recentVerdicts is how far back a series can have steps that are shorter than an hour.
+// recentVerdicts is how far back a series can have steps shorter than an hour.
 const recentVerdicts = 48 * time.Hour
 
-// Check returns why a series cannot be made, or nil; now is the current time.
+// Check returns why a series filter is invalid, or nil; now is the current time.
 func (f *SeriesFilter) Check(now time.Time) error {
 	switch {
 	case !slices.Contains([]SeriesBy{"", ByVersion, BySegment}, f.By):
@@ -110,7 +110,7 @@ func (f *SeriesFilter) Check(now time.Time) error {
 // Check returns why an alarm cannot be stored, or nil.
 func (a *Alarm) Check() error {
 	if !slices.Contains([]AlarmState{AlarmOpen, AlarmAcked, AlarmClosed}, a.State) {
-		return proviso.Errorf(proviso.Invalid, "there is no state %s of alarms", quote(string(a.State)))
+		return proviso.Errorf(proviso.Invalid, "there is no alarm state %s", quote(string(a.State)))
 	}
 	if len(a.Body) > MaxContent {
 		return proviso.Errorf(proviso.Limit, "an alarm has %d bytes", len(a.Body))

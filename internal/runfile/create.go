@@ -12,14 +12,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// FileName is the name of the record in the folder of its run.
+// FileName is the name of the run file in the folder of its run.
 const FileName = "run.jsonl"
 
-// Create starts a run in a new folder under dir, which is made if it is not
-// there. Folders are only for their owner (0700), and so is the file (0600).
-// Runs that start at the same time get different folders. A header with an id,
-// as [ContentID] makes it, starts that run anew: what was kept of it is replaced,
-// unless another process is still writing it.
+// Create starts a run in a new folder under dir, which it creates if needed. Folders are only
+// for their owner (0700), and so is the file (0600). Runs that start at the same time get
+// different folders. If the header has an id, as from [ContentID], Create replaces the kept run
+// with that id, unless another process is still writing it.
 func Create(dir string, h Header) (*Writer, error) {
 	if dir == "" {
 		return nil, errors.New("keep the run: no folder is given")
@@ -58,7 +57,7 @@ func create(dir string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// createAnew starts a run whose id is given.
+// createAnew starts a run with a given id, replacing an earlier one.
 func createAnew(dir string, h Header) (*Writer, error) {
 	if _, ok := parseID(h.ID); !ok {
 		return nil, fmt.Errorf("keep the run: %q is not the id of a run", h.ID)
@@ -85,7 +84,7 @@ func createAnew(dir string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// busy is the error of a run that another process writes.
+// busy returns the error for a run that another process is writing.
 func busy(path string, err error) error {
 	return proviso.Because(err, proviso.Refused, "%s is still being written by another process", path)
 }
@@ -102,8 +101,8 @@ func begin(f *os.File, path string, h Header) (*Writer, error) {
 	w := newWriter(f, path, h)
 	line := h.Line()
 	w.end = int64(len(line))
-	// The header is written at once, so that a folder that cannot be written
-	// to is known before the first row is paid for.
+	// The header is written at once, so that an unwritable folder is detected before the first
+	// row is paid for.
 	w.write(line)
 	return w, w.err
 }
@@ -114,7 +113,7 @@ func newWriter(f file, path string, h Header) *Writer {
 	return w
 }
 
-// makeFolder makes the folder of a run and sets the run's id.
+// makeFolder creates the folder of a run and sets the run's id.
 func makeFolder(dir string, h *Header) (string, error) {
 	const attempts = 32
 	var err error
@@ -131,8 +130,8 @@ func makeFolder(dir string, h *Header) (string, error) {
 	return "", err
 }
 
-// CreateOrTemp is [Create], but where dir cannot be written to, the run is kept
-// in a new temporary folder, and the warning, one line, says so.
+// CreateOrTemp is [Create], but if dir is not writable, the run is kept in a new temporary
+// folder, and the warning, one line, says so.
 func CreateOrTemp(dir string, h Header) (w *Writer, warning string, err error) {
 	w, cause := Create(dir, h)
 	if cause == nil {
@@ -148,9 +147,8 @@ func CreateOrTemp(dir string, h Header) (w *Writer, warning string, err error) {
 	return w, fmt.Sprintf("%v; this run is kept in %s", cause, filepath.Dir(w.Path())), nil
 }
 
-// Resume opens a run, named by its file or folder, to append the rows that are
-// missing. A last line that was cut off is removed. A run that another process
-// is still writing is refused.
+// Resume opens a run, named by its file or folder, to append the missing rows. It removes a
+// last line that was cut off. A run that another process is still writing is refused.
 func Resume(path string) (*Writer, error) {
 	path = inFolder(path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -8,12 +8,11 @@ import (
 	"os"
 )
 
-// maxEnd bounds the header and the trailer that [Ends] reads, in bytes.
+// maxEnd limits the header and the trailer that [Ends] reads, in bytes.
 const maxEnd = 16 << 20
 
-// Ends reads the first and the last line of a run, named by its file or its folder, and
-// none of its rows, so that many runs can be listed. The trailer is nil if the run is
-// unfinished.
+// Ends reads the first and the last line of a run, named by its file or its folder, and none of
+// its rows, so that many runs can be listed. The trailer is nil if the run is unfinished.
 func Ends(path string) (h Header, trailer []byte, err error) {
 	path = inFolder(path)
 	f, err := openRegular(path)
@@ -55,18 +54,18 @@ func ParseTrailer(line []byte) (totals []byte, ok bool) {
 	return line[len(trailerStart) : len(line)-1], true
 }
 
-// RowIndex returns the index of the row that a line begins with.
+// RowIndex returns the row index at the start of a line.
 func RowIndex(line []byte) (index int, ok bool) {
 	row, ok := rowOf(rowHead(line))
 	return int(row), ok
 }
 
-// rowHead is what [rowOf] needs of a line, which may be incomplete.
+// rowHead returns what [rowOf] needs of a line, which may be incomplete.
 func rowHead(text []byte) line {
 	return line{head: text[:min(len(text), maxHead)], last: '}'}
 }
 
-// TrailerLine is the line that [ParseTrailer] reads, with its line break.
+// TrailerLine returns the line that [ParseTrailer] reads, with its line break.
 func TrailerLine(totals []byte) []byte {
 	return append(append([]byte(trailerStart), totals...), "}\n"...)
 }

@@ -13,7 +13,7 @@ import (
 
 const shortHeader = `{"proviso":"run","format":1,"id":"i","version":"v","suite":"s","hash":"h","started":"2026-01-05T09:15:00Z"}` + "\n"
 
-// FuzzEnds: what the ends of a file say is what reading all of it says.
+// FuzzEnds: reading the ends of a file gives the same result as reading all of it.
 func FuzzEnds(f *testing.F) {
 	row, trailer := `{"index":0,"a":1}`+"\n", `{"trailer":{"passed":1}}`+"\n"
 	for _, text := range []string{
@@ -49,7 +49,7 @@ func FuzzEnds(f *testing.F) {
 	})
 }
 
-// TestEndsLarge: a header of more than 16 MiB is an error, and a row of any size is none.
+// TestEndsLarge: a header of more than 16 MiB is an error; rows of any size are fine.
 func TestEndsLarge(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), runfile.FileName)
@@ -72,7 +72,7 @@ func TestEndsLarge(t *testing.T) {
 	}
 }
 
-// TestLineRoundTrip: a header that was read is written as it was.
+// TestLineRoundTrip: a header that was read is written unchanged.
 func TestLineRoundTrip(t *testing.T) {
 	t.Parallel()
 	h := runfile.Header{ID: "i", Suite: "s", Meta: value.ObjectOf("revision", value.ObjectOf("commit", "c", "dirty", true))}

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 )
 
-// TestForeignNames: commands print the names of kept runs, which others may have made. A
-// folder whose name has the length of an id, and would clear the screen, is no run.
+// TestForeignNames: commands print the names of kept runs, which others may have made. A folder
+// with the length of an id, but with a name that would clear the screen, is not a run.
 func TestForeignNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -27,8 +27,8 @@ func TestForeignNames(t *testing.T) {
 	}
 }
 
-// TestForeignHeader: an id that is no word is replaced by one of the content, since reports
-// name commands with it for people to copy.
+// TestForeignHeader: an id that is not plain is replaced by one of the content, since reports
+// print commands with it for people to copy.
 func TestForeignHeader(t *testing.T) {
 	t.Parallel()
 	line := func(id, started string) []byte {

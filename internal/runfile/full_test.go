@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fullDisk takes room bytes and then fails as a full disk does.
+// fullDisk accepts room bytes and then fails like a full disk.
 type fullDisk struct {
 	room    int
 	syncErr error

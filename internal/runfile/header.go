@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// format is the version of the file's layout; a reader refuses later ones.
+// format is the version of the file format; a reader refuses later ones.
 const format = 1
 
 // lastYear is the latest year in which a run can start.
@@ -16,13 +16,13 @@ const lastYear = 9000
 
 // Header describes the input of a run.
 type Header struct {
-	ID      string        // set by [Create], if it is empty
-	Version string        // of proviso
-	Suite   string        // its description, or its file's name
-	Hash    string        // of suite, prompts and judge: runs of equal hash are comparable
+	ID      string        // set by [Create] if empty
+	Version string        // proviso version
+	Suite   string        // description of the suite, or its file name
+	Hash    string        // hash of suite, prompts and judge: runs with equal hashes are comparable
 	Started time.Time     // the zero time means now, for [Create]
-	Options *value.Object // in force for the run, defaults included; nil if there are none
-	Meta    *value.Object // whatever else reports need; nil if there is none
+	Options *value.Object // options of the run, including defaults; nil if there are none
+	Meta    *value.Object // other data for reports; nil if there is none
 }
 
 // Line returns the first line of a run file, with its line break.
@@ -67,7 +67,8 @@ func parseHeader(line string) (Header, error) {
 	if h.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
 		return Header{}, errNotRun
 	}
-	// RFC 3339 has four digits for a year, also for the end of the run and in another time zone.
+	// RFC 3339 has four-digit years. The end of the run, and the time in another time zone,
+	// must fit, too.
 	if year := h.Started.UTC().Year(); year < 1 || year > lastYear {
 		return Header{}, fmt.Errorf("run file started in the year %d, expected one from 1 to %d", year, lastYear)
 	}

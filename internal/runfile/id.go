@@ -36,8 +36,8 @@ func id(started time.Time, bits [idRandom]byte) string {
 	return started.UTC().Format(idTime) + "-" + string(bits[:])
 }
 
-// isPlain reports whether an id may stand in the commands that reports name, for people to
-// copy into a shell.
+// isPlain reports whether an id is safe in the commands that reports print, which people copy
+// into a shell.
 func isPlain(id string) bool {
 	for _, c := range []byte(id) {
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_' || c == '.') {
@@ -53,8 +53,8 @@ func IsID(text string) bool {
 	return ok
 }
 
-// parseID returns the time in an id and whether name has the shape of one: a folder that
-// others made may have a name that controls a terminal.
+// parseID returns the time in an id, and whether name has the form of one: a folder made by
+// others may have a name with terminal control characters.
 func parseID(name string) (time.Time, bool) {
 	if len(name) != len(idTime)+1+idRandom || name[len(idTime)] != '-' {
 		return time.Time{}, false

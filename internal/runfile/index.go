@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// entry is where a row stands in the file. It takes 16 bytes, whatever indices
-// the file claims to hold.
+// entry is the position of a row in the file. It takes 16 bytes, whatever indices the file
+// claims to hold.
 type entry struct {
 	off  int64
 	row  uint32
 	size uint32
 }
 
-// index finds rows. It is kept in the order of the file until order is called.
+// index finds rows. It is in file order until order is called.
 type index struct {
 	entries  []entry
 	disorder bool // rows are not strictly ascending
@@ -26,8 +26,8 @@ func (x *index) add(e entry) {
 	x.entries = append(x.entries, e)
 }
 
-// order sorts by row. Of several records of one row the last one stays: a resumed run
-// wrote it when it tried again.
+// order sorts by row. Of several records of a row it keeps the last one, which a resumed run
+// wrote.
 func (x *index) order() {
 	if !x.disorder {
 		return
@@ -56,7 +56,7 @@ func (x *index) find(row int) (entry, bool) {
 	return x.entries[at], true
 }
 
-// after returns the entries of the rows after one; the index must be in order.
+// after returns the entries of the rows after the given one; the index must be in order.
 func (x *index) after(row int) []entry {
 	at, _ := slices.BinarySearchFunc(x.entries, int64(row)+1, func(e entry, row int64) int {
 		return cmp.Compare(int64(e.row), row)

@@ -13,19 +13,19 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Info names a run that is kept.
+// Info describes a kept run.
 type Info struct {
 	ID      string
-	Path    string    // of its file, for [Open]
+	Path    string    // path of its file, for [Open]
 	Started time.Time // to the second, UTC
 
-	Begun time.Time // when it was last started or resumed; a replay has the time of its recording in Started
+	Begun time.Time // when it was last started or resumed; for a replay, Started is the time of the recording
 
-	File fs.FileInfo // of its file; nil if the system does not say, such as for lack of a permission
+	File fs.FileInfo // nil if the system does not provide it, for example without permission
 }
 
-// List returns the runs kept in dir, the most recently started or resumed first; a
-// missing folder has none. It does not open their files.
+// List returns the runs kept in dir, the most recently started or resumed first; a missing
+// folder has none. It does not open their files.
 func List(dir string) ([]Info, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func List(dir string) ([]Info, error) {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
 	var runs []Info
-	for _, e := range slices.Backward(entries) { // ReadDir sorts by name, which begins with the time
+	for _, e := range slices.Backward(entries) { // ReadDir sorts by name, which starts with the time
 		if info, ok := infoOf(dir, e); ok {
 			runs = append(runs, info)
 		}
@@ -87,9 +87,9 @@ func latest(dir string) time.Time {
 	return info.ModTime()
 }
 
-// mark sets the times of a run's folder and of the folder of all runs to now; runs are
-// listed by that time. If the clock was set back, it uses a time after that of the last
-// run. A failure is ignored, because it matters little.
+// mark sets the times of a run's folder and of the folder of all runs to now; runs are listed
+// by that time. If the clock was set back, it uses a time after that of the last run. Failures
+// are ignored: they only affect the order.
 func mark(path string, last time.Time) {
 	folder, now := filepath.Dir(path), time.Now()
 	if !now.After(last) {
@@ -101,8 +101,8 @@ func mark(path string, last time.Time) {
 	}
 }
 
-// Remove removes a run from dir by its id, with its folder. It touches nothing outside
-// of dir, follows no link, and refuses a run that another process is writing.
+// Remove removes a run from dir by its id, with its folder. It changes nothing outside of dir,
+// follows no links, and refuses a run that another process is writing.
 func Remove(dir, id string) error {
 	if _, ok := parseID(id); !ok {
 		return proviso.Errorf(proviso.Invalid, "%q is not the id of a run", id)
@@ -127,7 +127,7 @@ func Remove(dir, id string) error {
 	err = root.RemoveAll(id)
 	closed := f.Close()
 	if err != nil {
-		err = root.RemoveAll(id) // Windows keeps a file that is open
+		err = root.RemoveAll(id) // Windows does not remove open files
 	}
 	if err := errors.Join(err, closed); err != nil {
 		return fmt.Errorf("remove the run: %w", err)
@@ -135,13 +135,13 @@ func Remove(dir, id string) error {
 	return nil
 }
 
-// Busy reports whether another process is writing a run, named by its file. It takes the
-// writer's lock for a moment if nobody has it, so a file that did not change since need not
-// be tried again.
+// Busy reports whether another process is writing a run, named by its file. It briefly takes
+// the writer's lock if it is free, so a file that has not changed since need not be checked
+// again.
 func Busy(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrPermission) {
-		f, err = os.Open(path) // local file systems lock what is open for reading, too
+		f, err = os.Open(path) // local file systems also lock files opened for reading
 	}
 	if err != nil {
 		return false

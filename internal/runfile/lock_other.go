@@ -4,5 +4,5 @@ package runfile
 
 import "os"
 
-// Lock does nothing where the system offers no lock that dies with its process.
+// Lock does nothing: this system has no lock that ends with its process.
 func Lock(*os.File) error { return nil }

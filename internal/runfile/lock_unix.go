@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Lock keeps other processes that lock f from appending to it until it is closed. The
-// error is that another one has the lock. The system drops the lock of a process that dies.
+// Lock keeps other processes that lock f from appending to it until it is closed. It returns an
+// error if another process holds the lock. The system releases the lock of a process that dies.
 func Lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.ENOTSUP || err == syscall.ENOLCK || err == syscall.ENOSYS {

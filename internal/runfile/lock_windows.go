@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Lock keeps other processes from appending to f until it is closed. Locks bind
-// readers here, so the locked byte lies far beyond the end of any file.
+// Lock keeps other processes from appending to f until it is closed. On Windows, locks also
+// block readers, so the locked byte is far beyond the end of any file.
 func Lock(f *os.File) error {
 	beyond := &windows.Overlapped{OffsetHigh: 1 << 30}
 	return windows.LockFileEx(windows.Handle(f.Fd()),

@@ -10,21 +10,21 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Reader reads a run back. It is for one goroutine at a time.
+// Reader reads a run file. It must not be used concurrently.
 type Reader struct {
 	content
 	file *os.File
 	path string
-	tail []byte // of what was read, by which Update recognizes the file
+	tail []byte // end of what was read, by which Update recognizes the file
 	err  error
 }
 
-// Open reads a run, named by its file or its folder. A last line that was cut
-// off, as after kill -9 or on a full disk, is left out.
+// Open reads a run, named by its file or its folder. It ignores a last line that was cut off,
+// as after kill -9 or on a full disk.
 func Open(path string) (*Reader, error) { return OpenLimited(path, Limits{}) }
 
-// OpenLimited is [Open] for a file of unknown size. A file beyond the limits is an error,
-// here and at [Reader.Update].
+// OpenLimited is [Open] for a file of unknown size. A file beyond the limits is an error, both
+// here and in [Reader.Update].
 func OpenLimited(path string, limits Limits) (*Reader, error) {
 	path = inFolder(path)
 	f, err := openRegular(path)
@@ -42,8 +42,8 @@ func OpenLimited(path string, limits Limits) (*Reader, error) {
 	return r, nil
 }
 
-// openRegular opens a file for reading. A pipe or a device is refused before opening it
-// could wait.
+// openRegular opens a regular file for reading. It refuses a pipe or a device, which could
+// block.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func openRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// inFolder returns the run file of a run's folder; other names stay.
+// inFolder returns the run file in a run's folder; it returns other paths unchanged.
 func inFolder(path string) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return filepath.Join(path, FileName)
@@ -66,20 +66,20 @@ func inFolder(path string) string {
 // Path returns the name of the run file.
 func (r *Reader) Path() string { return r.path }
 
-// Header returns what the run was made of.
+// Header returns the input of the run.
 func (r *Reader) Header() Header { return r.header }
 
 // Trailer returns the totals that closed the run, or nil if it is unfinished.
 func (r *Reader) Trailer() []byte { return r.trailer }
 
-// Size returns how many bytes of the file are read, up to its last complete line.
+// Size returns how many bytes of the file were read, up to its last complete line.
 func (r *Reader) Size() int64 { return r.end }
 
 // Len returns the number of rows.
 func (r *Reader) Len() int { return len(r.index.entries) }
 
-// Damage describes the unusable parts of the file: complete lines that are not rows,
-// and whether the last line was cut off. An interrupted run leaves a cut line; anything
+// Damage describes the unusable parts of the file: the number of complete lines that are not
+// rows, and whether the last line was cut off. An interrupted run leaves a cut line; anything
 // else means that the file was changed.
 func (r *Reader) Damage() (lines int, cut bool) { return r.damaged, r.cut }
 
@@ -102,12 +102,12 @@ func (r *Reader) Row(row int) ([]byte, error) {
 	return record, nil
 }
 
-// Rows yields index and record of every row in index order, each with the bytes that
-// were appended. A record is valid until the next one. If a row cannot be read the
-// sequence ends early, and [Reader.Err] returns why.
+// Rows yields index and record of every row in index order. A record has exactly the appended
+// bytes, and is valid until the next one. If a row cannot be read, the sequence ends early, and
+// [Reader.Err] returns why.
 func (r *Reader) Rows() iter.Seq2[int, []byte] { return r.RowsAfter(-1) }
 
-// RowsAfter is [Reader.Rows] without the rows up to an index.
+// RowsAfter is [Reader.Rows] for the rows after an index.
 func (r *Reader) RowsAfter(row int) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		r.err = nil
@@ -132,19 +132,18 @@ func (r *Reader) Err() error { return r.err }
 // Close closes the file.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// windowSize is how much of the file is read at once. Rows that finished at
-// about the same time stand close together, so one read serves many.
+// windowSize is the size of a read, in bytes. Rows that finished at about the same time are
+// close together, so one read serves many.
 const windowSize = 1 << 18
 
-// window is the part of the file that is in memory.
+// window is the part of the file in memory.
 type window struct {
 	file *os.File
 	off  int64
 	buf  []byte
 }
 
-// read returns the record of the first entry; the others are the entries that come
-// next.
+// read returns the record of the first entry; the other entries are needed next.
 func (w *window) read(next []entry) ([]byte, error) {
 	e := next[0]
 	if e.off < w.off || e.off+int64(e.size) > w.off+int64(len(w.buf)) {
@@ -156,8 +155,8 @@ func (w *window) read(next []entry) ([]byte, error) {
 	return w.buf[at : at+int64(e.size) : at+int64(e.size)], nil
 }
 
-// fill reads the smallest stretch that holds the first entry and as many of the
-// next ones as fit.
+// fill reads the smallest range that contains the first entry and as many of the next ones as
+// fit.
 func (w *window) fill(next []entry) error {
 	low, high := next[0].off, next[0].off+int64(next[0].size)
 	for _, e := range next[1:] {

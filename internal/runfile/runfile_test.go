@@ -45,7 +45,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// checkRows reads everything back and compares it with what size says.
+// checkRows reads everything back and compares it with the expected sizes.
 func checkRows(t testing.TB, r *runfile.Reader, want []int, size func(int) int) {
 	t.Helper()
 	var got []int
@@ -234,7 +234,7 @@ func TestCutLastLineAndResume(t *testing.T) {
 	if again.Header().ID != w.Header().ID {
 		t.Error("the resumed run has another id")
 	}
-	must(t, again.Append(2, row(2, 33))) // tried again: the later record counts
+	must(t, again.Append(2, row(2, 33))) // repeated: the later record counts
 	must(t, again.Append(4, row(4, 20)))
 	must(t, again.Close([]byte(`{"passed":5}`)))
 	r, err = runfile.Open(w.Path())
@@ -329,8 +329,8 @@ func TestListLatestFirst(t *testing.T) {
 	}
 }
 
-// TestListAfterClockSetBack: the run that was begun last is listed first, even if
-// the clock was set back since the one before.
+// TestListAfterClockSetBack: the last started run is listed first, even if the clock was set
+// back since the previous one.
 func TestListAfterClockSetBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -361,8 +361,8 @@ func TestListAfterClockSetBack(t *testing.T) {
 	}
 }
 
-// TestContentID: a run of the same content replaces the one before, unless that one is
-// still being written.
+// TestContentID: a run of the same content replaces the previous one, unless that one is still
+// being written.
 func TestContentID(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -377,7 +377,7 @@ func TestContentID(t *testing.T) {
 	if _, err := runfile.Create(dir, h); !errors.As(err, &e) || e.Code != proviso.Refused {
 		t.Errorf("a run that is being written was replaced: %v", err)
 	}
-	aside, warning, err := runfile.CreateOrTemp(dir, h) // two replays at once
+	aside, warning, err := runfile.CreateOrTemp(dir, h) // two concurrent replays
 	must(t, err)
 	must(t, aside.Close(nil))
 	if !strings.Contains(warning, "still being written by another process") || strings.HasPrefix(aside.Path(), dir) || aside.Header().ID != h.ID {
@@ -410,7 +410,7 @@ func TestCreateOrTemp(t *testing.T) {
 	if warning != "" || !strings.HasPrefix(w.Path(), dir) {
 		t.Errorf("warning %q for %s", warning, w.Path())
 	}
-	blocked := filepath.Join(dir, "file") // a file where a folder is needed fails for root, too
+	blocked := filepath.Join(dir, "file") // a file in place of a folder fails for root, too
 	must(t, os.WriteFile(blocked, nil, 0o600))
 	w, warning, err = runfile.CreateOrTemp(filepath.Join(blocked, "runs"), runfile.Header{})
 	must(t, err)

@@ -13,30 +13,30 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// maxHeader bounds the header and the trailer, which are read whole.
+// maxHeader limits the size of header and trailer, which are read as a whole.
 const maxHeader = 256 << 20
 
-// scanSize is how much of the file a scan reads at once.
+// scanSize is the size of a read during a scan.
 const scanSize = 256 << 10
 
-// content is what a scan finds in a file.
+// content is the result of scanning a file.
 type content struct {
 	header  Header
 	index   index // in the order of the file
 	trailer []byte
 	end     int64 // where the last complete line ends
-	cut     bool  // the file goes on after end
+	cut     bool  // the file continues after end
 	damaged int   // complete lines that are neither row nor trailer
 	limits  Limits
 }
 
-// Limits bound the memory that a reader takes. 0 is no limit.
+// Limits limits the memory of a reader. 0 means no limit.
 type Limits struct {
-	Rows int   // of the file
-	Row  int64 // bytes of one
+	Rows int   // rows of the file
+	Row  int64 // bytes of a row
 }
 
-// check returns that a line, of which there is at least so much, is beyond the limits.
+// check returns an error if a line, of which at least l.size bytes exist, exceeds the limits.
 func (m *Limits) check(l line, rows int) error {
 	if l.off == 0 || !bytes.HasPrefix(l.head, []byte(rowStart)) {
 		return nil
@@ -50,10 +50,10 @@ func (m *Limits) check(l line, rows int) error {
 	return nil
 }
 
-// maxHead is how much of a line a scan keeps.
+// maxHead is how many bytes of a line a scan keeps.
 const maxHead = 32
 
-// line is what a scan keeps of a line: rows may be of any size.
+// line is what a scan keeps of a line: rows may have any size.
 type line struct {
 	off  int64
 	size int64 // without the line break
@@ -61,8 +61,7 @@ type line struct {
 	last byte
 }
 
-// scan reads what of a run file was not read yet, and decodes nothing but its header and
-// its trailer.
+// scan reads the unread part of a run file. It decodes only the header and the trailer.
 func (c *content) scan(f *os.File) error {
 	from := c.end
 	if _, err := f.Seek(from, io.SeekStart); err != nil {
@@ -78,7 +77,7 @@ func (c *content) scan(f *os.File) error {
 		if l.off == 0 {
 			return c.readHeader(f, l)
 		}
-		// Only a trailer that nothing follows closes the run.
+		// Only a trailer at the end closes the run.
 		trailer, c.trailer = line{}, nil
 		row, ok := rowOf(l)
 		switch {
@@ -106,7 +105,7 @@ func (c *content) scan(f *os.File) error {
 
 func (c *content) readHeader(f *os.File, l line) error {
 	if !bytes.HasPrefix(l.head, []byte(headerStart)) {
-		return errNotRun // before a long line is read
+		return errNotRun // checked before a long line is read
 	}
 	text, err := readLine(f, l)
 	if err != nil {
@@ -136,7 +135,7 @@ func readLine(f *os.File, l line) ([]byte, error) {
 	return text, nil
 }
 
-// rowOf reads the row's index from the beginning of a line.
+// rowOf reads the row index from the start of a line.
 func rowOf(l line) (uint32, bool) {
 	rest, ok := strings.CutPrefix(string(l.head), rowStart)
 	digits, _, comma := strings.Cut(rest, ",")
@@ -147,9 +146,9 @@ func rowOf(l line) (uint32, bool) {
 	return uint32(row), err == nil
 }
 
-// eachLine calls do for every line that ends in a line break, and before for what was
-// read of it, and returns the length of the file. The line's head is valid during the
-// call only.
+// eachLine calls do for every line that ends in a line break, and before that for the parts of
+// it that were read. It returns the length of the file. The line's head is valid only during
+// the call.
 func eachLine(r io.Reader, do func(l line, ended bool) error) (int64, error) {
 	buf := make([]byte, scanSize)
 	head := make([]byte, 0, maxHead)

@@ -7,16 +7,16 @@ import (
 	"os"
 )
 
-// ErrReplaced is the error of [Reader.Update] for a file that is no longer the one that was
-// read, or that was shortened: it has to be opened again.
+// ErrReplaced is the error of [Reader.Update] for a file that was replaced or shortened since
+// it was read. It must be opened again.
 var ErrReplaced = errors.New("the run was replaced while it was read")
 
-// tailSize is how much of the end of what was read has to be the same for the file to be
-// the same.
+// tailSize is how many bytes at the end of what was read must be unchanged for the file to
+// count as the same.
 const tailSize = 256
 
-// Update reads what was appended since the file was opened or last updated, and returns
-// the indices of those rows. It reads nothing twice but a line that was cut off.
+// Update reads the rows that were appended since the file was opened or last updated, and
+// returns their indices. It reads nothing again except a line that was cut off.
 func (r *Reader) Update() (rows []int, err error) {
 	grown, err := r.grown()
 	if err != nil || !grown {
@@ -36,7 +36,7 @@ func (r *Reader) Update() (rows []int, err error) {
 	return rows, nil
 }
 
-// grown reports whether the file has more than what was read.
+// grown reports whether the file is longer than what was read.
 func (r *Reader) grown() (bool, error) {
 	named, err := os.Stat(r.path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Reader) grown() (bool, error) {
 	return r.cut, nil
 }
 
-// remember keeps the end of what was read.
+// remember stores the end of what was read.
 func (r *Reader) remember() error {
 	r.tail = make([]byte, min(tailSize, r.end))
 	_, err := r.file.ReadAt(r.tail, r.end-int64(len(r.tail)))

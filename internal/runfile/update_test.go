@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 )
 
-// TestUpdate: a reader follows its file, and notices when it is another one.
+// TestUpdate: a reader follows its file, and detects that it was replaced.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w := create(t, t.TempDir())
@@ -76,7 +76,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestFind: only folders of runs are found, and nothing outside.
+// TestFind finds only folders of runs, and nothing outside.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

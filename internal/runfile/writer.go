@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	// bufferSize is the size of a write. Larger ones are slower by far where the
-	// kernel gives them large folios: on ext4 (Linux 6.18) 65 MB take 16 ms of
-	// CPU in writes of 64 KiB and 100 to 250 ms in writes of 128 KiB to 1 MiB.
+	// bufferSize is the size of a write. Larger writes are much slower where the kernel uses
+	// large folios: on ext4 (Linux 6.18) 65 MB take 16 ms of CPU in writes of 64 KiB and 100 to
+	// 250 ms in writes of 128 KiB to 1 MiB.
 	bufferSize = 64 << 10
-	// syncEvery bounds how much a crash can lose of uncommitted rows: they reach the
-	// disk at most this long after they finished. Syncing every row would cost more
-	// than deciding it.
+	// syncEvery limits how much a crash can lose: uncommitted rows reach the disk at most this
+	// long after they finished. Syncing every row would cost more than deciding it.
 	syncEvery = 200 * time.Millisecond
 
 	headerStart  = `{"proviso":"run"`
@@ -40,29 +39,29 @@ type Writer struct {
 	header Header
 	file   file
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	buf    []byte
 	end    int64 // length of the file once buf is written
 	index  index
-	err    error // the first failure; nothing is accepted after it
+	err    error // first error; no more rows are accepted after it
 	closed bool
 	timer  *time.Timer
 	armed  bool
 
-	syncing bool      // a sync runs beside Append, without mu
-	synced  int64     // what of the file a sync covered
-	turn    sync.Cond // a sync has ended; of mu
+	syncing bool      // a sync is running without mu, concurrently with Append
+	synced  int64     // length of the file that a sync covered
+	turn    sync.Cond // signals the end of a sync; uses mu
 }
 
 // Path returns the name of the run file.
 func (w *Writer) Path() string { return w.path }
 
-// Header returns the header as it was written, the id included.
+// Header returns the written header, including the id.
 func (w *Writer) Header() Header { return w.header }
 
-// Append adds the record of the row with the given index. The record is one JSON
-// object on one line that begins with {"index":N, and is copied. It is buffered:
-// a failure to write it surfaces from a later Append or from [Writer.Close].
+// Append adds the record of the row with the given index. The record is one JSON object on one
+// line that begins with {"index":N; it is copied. It is buffered: a later Append or
+// [Writer.Close] returns the error of a failed write.
 func (w *Writer) Append(row int, record []byte) error {
 	if err := checkRecord(row, record); err != nil {
 		return err
@@ -94,7 +93,7 @@ func checkRecord(row int, record []byte) error {
 	return nil
 }
 
-// put adds a line to the buffer, or writes it at once if it is larger.
+// put adds a line to the buffer, or writes a larger line at once.
 func (w *Writer) put(line []byte) {
 	w.end += int64(len(line)) + 1
 	if len(w.buf)+len(line)+1 > cap(w.buf) {
@@ -127,8 +126,8 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// arm makes sure that what is buffered reaches the disk in time. The timer runs
-// only while something waits for it.
+// arm makes sure that buffered rows reach the disk in time. The timer runs only while something
+// is buffered.
 func (w *Writer) arm() {
 	switch {
 	case w.armed:
@@ -141,19 +140,19 @@ func (w *Writer) arm() {
 	w.armed = true
 }
 
-// sync is what the timer does.
+// sync is called by the timer.
 func (w *Writer) sync() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.armed = false
 	if !w.closed {
-		w.commit() // a failure stays in w.err
+		w.commit() // an error stays in w.err
 	}
 }
 
-// Commit returns once every record that was appended before is on the disk. Concurrent
-// calls share one sync: those that arrive while it runs share the next. After
-// [Writer.Close] it returns the result of that.
+// Commit returns once every record appended before is on disk. Concurrent calls share one sync:
+// calls that arrive during a sync share the next one. After [Writer.Close] it returns the
+// result of Close.
 func (w *Writer) Commit() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +163,7 @@ func (w *Writer) Commit() error {
 	return w.err
 }
 
-// commit syncs what was appended so far, unless that is done; mu is held.
+// commit syncs what was appended so far, unless that is done; mu must be held.
 func (w *Writer) commit() {
 	for want := w.end; w.synced < want && w.err == nil; {
 		if w.syncing {
@@ -176,8 +175,8 @@ func (w *Writer) commit() {
 	}
 }
 
-// syncOnce syncs what is written, without mu, which the caller holds, so that
-// others can append meanwhile. No other sync runs.
+// syncOnce syncs what was written. The caller holds mu; syncOnce releases it during the sync,
+// so that others can append meanwhile. No other sync may be running.
 func (w *Writer) syncOnce() {
 	if w.err != nil {
 		return
@@ -199,15 +198,15 @@ func (w *Writer) syncOnce() {
 func (w *Writer) fsync() error {
 	err := w.file.Sync()
 	if errors.Is(err, errors.ErrUnsupported) {
-		return nil // a file system that cannot sync keeps what was written all the same
+		return nil // a file system without sync still keeps what was written
 	}
 	return err
 }
 
-// Close writes what is buffered and the trailer, a JSON object on one line that
-// holds the totals, and syncs the file. A nil trailer leaves the run unfinished,
-// to be resumed. The error is the first failure of the whole file: with nil,
-// every record that was appended is on the disk. Further calls return the same.
+// Close writes the buffer and the trailer, a JSON object on one line with the totals, and syncs
+// the file. A nil trailer leaves the run unfinished, so that it can be resumed. The error is
+// the first one of the whole file: if it is nil, every appended record is on disk. Further
+// calls return the same error.
 func (w *Writer) Close(trailer []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -244,8 +243,8 @@ func (w *Writer) Close(trailer []byte) error {
 	return err
 }
 
-// Reader returns a reader of the rows appended so far. It stays valid while the
-// writer goes on and after it is closed; the caller closes it.
+// Reader returns a reader of the rows appended so far. It stays valid while the writer
+// continues and after it is closed; the caller must close the reader.
 func (w *Writer) Reader() (*Reader, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package export writes the data of a project of a server as files: lists as JSON Lines, and a
-// run file for each run that has ended. [Project] does; [Object] is the form of what has no
-// other one.
+// run file for each run that has ended. Start at [Project]; [Object] is the form of data
+// without a form of its own.
 package export
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Options say what is written.
+// Options select what is written.
 type Options struct {
-	// Events writes events of production, thumbs and verdicts, too.
+	// Events also writes production events, thumbs and verdicts.
 	Events bool
 	// WriteRun writes the file of a run that has ended.
 	WriteRun func(ctx context.Context, to io.Writer, kept store.Runs, r store.Run) error
 }
 
-// Project writes a project into a new folder of its name, and returns what is written, such as
-// "3 runs". It holds a page of a list at a time; others may write to the store meanwhile.
+// Project writes a project into a new folder with its name, and returns what was written, such
+// as "3 runs". It reads lists a page at a time; others may write to the store meanwhile.
 func Project(ctx context.Context, root *os.Root, of store.Store, p store.Project, o Options) ([]string, error) {
 	x := exporting{ctx: ctx, root: root, project: string(p), o: o, of: of, in: of.In(p)}
 	if err := root.MkdirAll(path.Join(x.project, "runs"), 0o700); err != nil {
@@ -36,7 +36,7 @@ func Project(ctx context.Context, root *os.Root, of store.Store, p store.Project
 	return x.all()
 }
 
-// unwritten adds a code to an error of writing a file.
+// unwritten adds a code to a file write error.
 func unwritten(err error) error {
 	var known *proviso.Error
 	if err == nil || errors.As(err, &known) {
@@ -55,13 +55,13 @@ type exporting struct {
 	in      store.ProjectStore
 }
 
-// exported is a file: what its lines are, and what writes them.
+// exported is a file: its name, what a line is, and the function that writes the lines.
 type exported struct {
 	name, one string
 	write     func(w *lines) error
 }
 
-// all writes every file, and returns how many lines each has.
+// all writes every file, and returns the line count of each.
 func (x *exporting) all() (counts []string, err error) {
 	files := []exported{
 		{"documents", "document", x.documents}, {"runs", "run", x.runs}, {"evaluations", "evaluation", x.evaluations},
@@ -90,7 +90,7 @@ func (x *exporting) all() (counts []string, err error) {
 	return counts, nil
 }
 
-// file makes a file of the project.
+// file creates a file of the project.
 func (x *exporting) file(name string, write func(io.Writer) error) error {
 	f, err := x.root.OpenFile(path.Join(x.project, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -101,7 +101,7 @@ func (x *exporting) file(name string, write func(io.Writer) error) error {
 	return errors.Join(err, unwritten(b.Flush()), unwritten(f.Close()))
 }
 
-// lines writes values as lines of JSON.
+// lines writes values as JSON Lines.
 type lines struct {
 	to io.Writer
 	n  int
@@ -121,8 +121,8 @@ func (l *lines) raw(line []byte) error {
 	return unwritten(err)
 }
 
-// keys writes the keys of the project as `proviso key list --format json` shows them. No hash
-// of a secret is among them: an export would then be as much worth as the keys.
+// keys writes the project's keys as `proviso key list --format json` shows them, without the
+// hashes of their secrets: those would make an export as sensitive as the keys.
 func (x *exporting) keys(w *lines) error {
 	return store.Each(x.ctx, x.of.ListKeys, func(k *store.Key) error {
 		if string(k.Project) != x.project {
@@ -138,8 +138,8 @@ func (x *exporting) labels(w *lines) error {
 	})
 }
 
-// replacedLabels writes the labels that later ones of the same person replaced, in the form of
-// labels. They have a file of their own, so that the labels in force can be imported.
+// replacedLabels writes the labels that the same person later replaced, in the form of labels.
+// They have their own file, so that the labels in force can be imported.
 func (x *exporting) replacedLabels(w *lines) error {
 	return store.Each(x.ctx, store.By(x.in.ListLabels, store.LabelFilter{History: true}), func(l *store.Label) error {
 		if l.InForce {
@@ -158,8 +158,8 @@ func (x *exporting) labelQueues(w *lines) error {
 	})
 }
 
-// labelItems writes the items of all queues, with how each was chosen: an estimate from the
-// labels needs that. Who has leased one is not written, a lease takes minutes.
+// labelItems writes the items of all queues, with how each was chosen: estimates from the
+// labels need that. Leases are not written, since they last minutes.
 func (x *exporting) labelItems(w *lines) error {
 	return store.Each(x.ctx, x.in.ListLabelQueues, func(q *store.LabelQueue) error {
 		items := func(ctx context.Context, p store.Page) (store.List[store.LabelItem], error) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Object is a JSON object: keys and values, in alternation. As in the tags of encoding/json,
-// a key with omitempty is left out if its value is empty.
+// Object is a JSON object: alternating keys and values. As in encoding/json tags, a key with
+// omitempty is left out if its value is empty.
 type Object []any
 
 // MarshalJSON implements [json.Marshaler].
@@ -32,7 +32,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// compact is a value as JSON, without the escapes for HTML.
+// compact encodes a value as JSON without HTML escapes.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -22,7 +22,7 @@ func (x *exporting) documents(w *lines) error {
 				return err
 			}
 			text, binary := string(d.Content), []byte(nil)
-			if !utf8.Valid(d.Content) { // it is written in base 64
+			if !utf8.Valid(d.Content) { // it is written in base64
 				text, binary = "", d.Content
 			}
 			return w.add(Object{
@@ -51,8 +51,8 @@ func (x *exporting) runs(w *lines) error {
 	})
 }
 
-// fileName is an id of a client as the name of a file: other bytes than letters, digits, _
-// and - are written as % and their hexadecimal digits.
+// fileName encodes a client's id as a file name: bytes other than letters, digits, _ and -
+// become % and their hexadecimal digits.
 func fileName(id string) string {
 	var b strings.Builder
 	for i := range len(id) {
@@ -80,7 +80,7 @@ func (x *exporting) evaluations(w *lines) error {
 	})
 }
 
-// jsonOrText is stored JSON as it is, and anything else as a text.
+// jsonOrText returns stored JSON unchanged, and anything else as a JSON string.
 func jsonOrText(data []byte) json.RawMessage {
 	if len(data) == 0 || json.Valid(data) {
 		return data
@@ -116,7 +116,7 @@ func (x *exporting) events(w *lines) error {
 	return store.Each(x.ctx, store.By(x.in.ListEvents, store.EventFilter{Contents: true}), func(e *store.Event) error {
 		o := e.Object()
 		if !e.Kept {
-			o.Delete("output") // it is not known
+			o.Delete("output") // it is unknown
 		}
 		return w.raw(append(value.AppendJSON(nil, o), '\n'))
 	})
@@ -144,7 +144,7 @@ func (x *exporting) verdicts(w *lines) error {
 	})
 }
 
-// Key is an API key as JSON shows it, with its secret unless that is "".
+// Key returns the JSON form of an API key, with its secret unless that is "".
 func Key(k store.Key, secret string) Object {
 	return Object{
 		"id", k.ID, "name", k.Name, "project", k.Project, "hint", k.Hint, "secret,omitempty", secret, "scopes", k.Scopes,

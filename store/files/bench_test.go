@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/store/files"
 )
 
-// manyRuns keeps runs of three rows.
+// manyRuns creates n runs of three rows.
 func manyRuns(b *testing.B, n int) string {
 	dir := b.TempDir()
 	for range n {
@@ -55,7 +55,7 @@ func listRuns(b *testing.B, p store.ProjectStore, f store.RunFilter, limit int) 
 	}
 }
 
-// largeRun is a run of 100,000 rows with five assertions, of 2.3 KB each.
+// largeRun creates a run of 100,000 rows with five assertions, of 2.3 KB each.
 func largeRun(b *testing.B, end []byte) (dir, id string) {
 	dir = b.TempDir()
 	w := create(b, dir, header("large", 100_000))
@@ -129,8 +129,8 @@ func BenchmarkLargeRun(b *testing.B) {
 	}
 }
 
-// BenchmarkFollow is the cost of a poll of a run that is running: 100,000 rows are there,
-// and one more was appended.
+// BenchmarkFollow is the cost of polling a running run of 100,000 rows after one more was
+// appended.
 func BenchmarkFollow(b *testing.B) {
 	dir, id := largeRun(b, nil)
 	w, err := runfile.Resume(dir + "/" + id)

@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// facts are the parts of the rows of a run that filters and counts need.
+// facts are what filters and counts need of a run's rows.
 type facts struct {
-	strict  bool // the text of every row is checked, too
+	strict  bool // the JSON of every row is checked, too
 	rows    map[int]fact
 	totals  proviso.Totals
 	tally   store.Tally
-	damaged string // what cannot be read; "" if nothing is damaged
-	bad     int    // rows
+	damaged string // description of unreadable parts; "" if nothing is damaged
+	bad     int    // damaged rows
 }
 
 type fact struct {
@@ -25,7 +25,7 @@ type fact struct {
 	verdicts []store.AssertionStatus
 }
 
-// allFacts reads every row of a run, unless that was done.
+// allFacts reads every row of a run on its first call.
 func (rec *record) allFacts(ctx context.Context) (*facts, error) {
 	if rec.facts != nil {
 		return rec.facts, nil
@@ -46,13 +46,13 @@ func (rec *record) allFacts(ctx context.Context) (*facts, error) {
 	return f, nil
 }
 
-// add brings the facts up to date with rows that were appended.
+// add updates the facts with appended rows.
 func (rec *record) add(rows []int) error {
 	for _, index := range rows {
 		if rec.facts == nil {
 			return nil
 		}
-		if _, again := rec.facts.rows[index]; again { // a resumed run evaluated it again
+		if _, again := rec.facts.rows[index]; again { // a resumed run evaluated the row again
 			rec.facts = nil
 			return nil
 		}
@@ -68,7 +68,7 @@ func (rec *record) add(rows []int) error {
 	return nil
 }
 
-// describe says what is damaged.
+// describe sets the description of the damage.
 func (f *facts) describe(rec *record) {
 	lines, _ := rec.reader.Damage()
 	if lines += f.bad; lines > 0 {

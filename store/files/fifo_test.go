@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestPipe: a pipe in place of a run file stops nothing.
+// TestPipe: a pipe in place of a run file blocks nothing.
 func TestPipe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ import (
 // verdict is an assertion of a row with its status.
 type verdict struct{ id, status string }
 
-// row is a row as eval writes it. The output is in its text.
+// row returns a row as eval writes it. The output is in its text.
 func row(index int, status, output string, verdicts ...verdict) []byte {
 	var list []string
 	for _, v := range verdicts {
@@ -40,7 +40,7 @@ func create(tb testing.TB, dir string, h runfile.Header) *runfile.Writer {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = w.Close(nil) }) // again, where a test closed it
+	tb.Cleanup(func() { _ = w.Close(nil) }) // a second time where a test closed it
 	return w
 }
 
@@ -57,7 +57,7 @@ func add(tb testing.TB, w *runfile.Writer, rows ...[]byte) {
 	}
 }
 
-// finished is a run of three rows, one of which failed.
+// finished creates a run of three rows, one of which failed.
 func finished(tb testing.TB, dir string, h runfile.Header) string {
 	tb.Helper()
 	w := create(tb, dir, h)
@@ -185,7 +185,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestGoesOn follows a run from its first line over an interruption to its end.
+// TestGoesOn follows a run from its first line through an interruption to its end.
 func TestGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -244,7 +244,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestBroken: files that cannot be read are shown as such, and the others as ever.
+// TestBroken: files that cannot be read are shown as such, and the others as usual.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -273,7 +273,7 @@ func TestBroken(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	broken["20260101-000000-hhhh"] = "no such file" // a folder of that name is looked into
+	broken["20260101-000000-hhhh"] = "no such file" // a folder of that name
 	_, p := open(t, dir)
 	l, err := p.ListRuns(t.Context(), store.RunFilter{}, store.Page{})
 	if err != nil || len(l.Items) != len(broken)+1 {
@@ -296,7 +296,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestReplaced: what is read is always what the file has now.
+// TestReplaced: reads always return the current content of the file.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -384,7 +384,7 @@ func TestPages(t *testing.T) {
 	wants(t, proviso.Invalid, err)
 }
 
-// TestAtOnce uses more runs at once than may be open.
+// TestAtOnce uses more runs concurrently than may be open.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -426,8 +426,8 @@ func TestAtOnce(t *testing.T) {
 	wants(t, proviso.Unavailable, s.Ping(t.Context()))
 }
 
-// TestHostile: texts that control a terminal are no names, two folders with a run of the
-// same id are two runs, and a page of large rows is short.
+// TestHostile: texts with terminal control characters are not names, two folders with a run of
+// the same id are two runs, and a page of large rows is short.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

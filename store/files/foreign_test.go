@@ -35,8 +35,8 @@ func headerAt(started string) string {
 
 const today = "2026-01-05T09:15:00Z"
 
-// TestForeignNumbers: numbers and times that JSON can hold and an answer cannot do not make
-// the list of all runs unreadable.
+// TestForeignNumbers: numbers and times that JSON can represent but a response cannot do not
+// make the list of runs unreadable.
 func TestForeignNumbers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -78,7 +78,7 @@ func TestForeignNumbers(t *testing.T) {
 	}
 }
 
-// checkForeignRow fails if a row that a list has cannot be read, or makes a page no JSON.
+// checkForeignRow fails if a listed row cannot be read, or makes a page invalid JSON.
 func checkForeignRow(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(text, "\n") {

@@ -21,7 +21,7 @@ const (
 	hostileTail = `{"trailer":{"passed":1,"failed":0,"errors":0,"skipped":0,"cost":0,"elapsedMs":5}}` + "\n"
 )
 
-// hostileRun writes a run of so many tiny rows.
+// hostileRun writes a run with a number of tiny rows.
 func hostileRun(t *testing.T, dir, id string, rows int) *os.File {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, id), 0o700); err != nil {
@@ -42,8 +42,8 @@ func hostileRun(t *testing.T, dir, id string, rows int) *os.File {
 	return f
 }
 
-// TestHostileRuns: a run of too many rows, and one of a huge row, are problems of these
-// runs. They take little memory, and others are shown. It is not parallel.
+// TestHostileRuns: a run with too many rows, and one with a huge row, affect only themselves.
+// They take little memory, and other runs are shown. The test is not parallel.
 func TestHostileRuns(t *testing.T) {
 	dir := t.TempDir()
 	const many, cut, huge, good = "20260105-091500-aaaa", "20260105-091500-bbbb", "20260105-091500-cccc", "20260105-091500-dddd"
@@ -53,7 +53,7 @@ func TestHostileRuns(t *testing.T) {
 		switch id {
 		case cut:
 			end = ""
-		case huge: // a file with a hole
+		case huge: // a sparse file
 			if _, err := f.WriteString(`{"index":1,"verdict":"pass","x":"`); err != nil {
 				t.Fatal(err)
 			}

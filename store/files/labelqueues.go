@@ -12,20 +12,20 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// queue is a queue of labels. Queues are in memory and end with the process; the labels
-// stay, so that a queue that is made again goes on where it was.
+// queue is a label queue. Queues are in memory and end with the process. The labels stay, so a
+// queue that is made again continues where it was.
 type queue struct {
 	store.LabelQueue
 	items  []label.Item
-	people []int            // who labelled each item
+	people []int            // number of people who labelled each item
 	at     map[item]int     // position of each item
 	leases map[string]*held // by id
 	on     map[int][]*held  // by position
-	from   map[string]int   // before it, a person has labelled all open items
-	mine   map[string]int   // items that a person labelled
+	from   map[string]int   // position before which a person has labelled all open items
+	mine   map[string]int   // number of items that a person labelled
 }
 
-// item is what an item is about.
+// item is the subject of a queue item.
 type item struct {
 	index     int
 	assertion string
@@ -38,10 +38,10 @@ type held struct {
 	expires  time.Time
 }
 
-// open reports whether fewer people labelled an item than the queue wants.
+// open reports whether an item needs further labels.
 func (q *queue) open(position int) bool { return q.people[position] < q.People }
 
-// count adds a person to those who labelled a subject, or takes one away.
+// count adds add to the number of people who labelled a subject.
 func (q *queue) count(of subject, add int) {
 	i, ok := q.at[item{of.Index, of.Assertion}]
 	if !ok || of.Run != q.Run {
@@ -72,7 +72,7 @@ func (q *queue) end(h *held) {
 	}
 }
 
-// makeRoom ends the first lease of a person who has as many as one may have.
+// makeRoom ends the oldest lease of a person who has the maximum number of leases.
 func (q *queue) makeRoom(by string) {
 	var first *held
 	n := 0
@@ -89,7 +89,7 @@ func (q *queue) makeRoom(by string) {
 	}
 }
 
-// expire ends the leases that have expired.
+// expire ends expired leases.
 func (q *queue) expire(now time.Time) {
 	for _, h := range q.leases {
 		if !h.expires.After(now) {
@@ -98,20 +98,20 @@ func (q *queue) expire(now time.Time) {
 	}
 }
 
-// countPerson counts a person in all queues; s.mu is held.
+// countPerson adds add to a subject's number of people in all queues; s.mu must be held.
 func (s *labels) countPerson(of subject, add int) {
 	for _, q := range s.queues {
 		q.count(of, add)
 	}
 }
 
-// endLease ends the leases of a person on what they label, and adds to the label how its
-// queue chose the item; s.mu is held.
+// endLease ends the person's leases on the labelled subject, and adds to the label how its
+// queue chose the item; s.mu must be held.
 func (s *labels) endLease(n *store.NewLabel) error {
 	for _, q := range s.queues {
 		if h := q.leases[n.Lease]; h != nil && h.by == n.By {
 			if x := q.items[h.position]; n.Run != q.Run || n.Index != x.Index || n.Assertion != x.Assertion {
-				return proviso.Errorf(proviso.Conflict, "the lease is of row %d and assertion %q, not of what is labelled", x.Index, x.Assertion)
+				return proviso.Errorf(proviso.Conflict, "the lease is on row %d and assertion %q, not on the labelled item", x.Index, x.Assertion)
 			}
 		}
 	}
@@ -246,8 +246,8 @@ func (s *labels) has(q *queue, x label.Item, by string) bool {
 	return ok
 }
 
-// choose returns the lease that is asked for, or a new one without an id; nil if there is
-// nothing to label.
+// choose returns the requested lease, or a new one without an id; nil if there is nothing to
+// label.
 func (s *labels) choose(q *queue, r *store.LeaseRequest) (*held, error) {
 	if r.Lease != "" {
 		if h := q.leases[r.Lease]; h != nil && h.by == r.By {

@@ -21,27 +21,27 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxLabels bounds the file of labels, in bytes.
+// maxLabels limits the size of the label file, in bytes.
 const maxLabels = 256 << 20
 
 // labels are the labels in the file beside the runs, which only grows. A label is on disk
-// before a method returns. It is safe for concurrent use; another process that writes the
-// same file is followed before each use.
+// before a method returns. It is safe for concurrent use. Before each use it reads what other
+// processes have appended.
 type labels struct {
 	path string
 	now  func() time.Time
 
 	mu    sync.Mutex
-	size  int64 // bytes that are read
+	size  int64 // bytes that were read
 	list  []*store.Label
-	at    map[string]int // in list, by id
+	at    map[string]int // index in list, by id
 	said  map[subject][]int
 	ready bool
 
 	queues map[string]*queue // by name
 }
 
-// subject is what a person labels once.
+// subject is a subject and a person; a person has one label in force on it.
 type subject struct {
 	label.Subject
 	by string
@@ -49,7 +49,7 @@ type subject struct {
 
 func subjectOf(l *label.Label) subject { return subject{l.Subject, l.By} }
 
-// reset forgets what was read.
+// reset discards what was read.
 func (s *labels) reset() {
 	for of := range s.said {
 		s.countPerson(of, -1)
@@ -57,7 +57,7 @@ func (s *labels) reset() {
 	s.size, s.list, s.at, s.said, s.ready = 0, nil, map[string]int{}, map[subject][]int{}, false
 }
 
-// follow reads what the file has that was not read; s.mu is held.
+// follow reads what was appended to the file; s.mu must be held.
 func (s *labels) follow() error {
 	info, err := os.Stat(s.path)
 	switch {
@@ -89,8 +89,8 @@ func (s *labels) follow() error {
 	return s.replay(data)
 }
 
-// replay applies the whole lines of data. An incomplete last line stays unread: another
-// process is about to finish it, or [labels.change] mends it.
+// replay applies the complete lines of data. An incomplete last line stays unread: either
+// another process is still writing it, or [labels.change] removes it.
 func (s *labels) replay(data []byte) error {
 	whole := bytes.LastIndexByte(data, '\n') + 1
 	before := s.size
@@ -100,7 +100,7 @@ func (s *labels) replay(data []byte) error {
 		}
 		o, ok := line.Value.(*value.Object)
 		if !ok || !label.IsLine(o) {
-			continue // a line of spade label, or of somebody else: it stays as it is
+			continue // a line from spade label or another program stays as it is
 		}
 		l, removed, err := label.ReadLine(o)
 		if err != nil {
@@ -116,11 +116,11 @@ func (s *labels) replay(data []byte) error {
 	return nil
 }
 
-// wrong is the error for a line that cannot be read.
+// wrong returns the error for a line that cannot be read.
 func (s *labels) wrong(from int64, number int, err error) error {
 	s.reset()
 	if from > 0 {
-		return s.follow() // from the beginning, for the number of the line
+		return s.follow() // from the start, for the line number
 	}
 	var syntax *document.LineError
 	if errors.As(err, &syntax) {
@@ -146,7 +146,7 @@ func (s *labels) add(l *store.Label) {
 	s.list = append(s.list, l)
 }
 
-// remove removes a label; the one that it replaced is in force again.
+// remove removes a label; the label that it replaced is in force again.
 func (s *labels) remove(id string) {
 	i, ok := s.at[id]
 	if !ok {
@@ -165,16 +165,16 @@ func (s *labels) remove(id string) {
 	delete(s.at, id)
 }
 
-// lockWait is how long another process may take to write its line.
+// lockWait is how long change waits for another process to write its line.
 const lockWait = 5 * time.Second
 
-// change calls do with everything that the file has, while no other process changes it,
-// and appends the line that do returns. The line is on disk when change returns. An
-// incomplete line at the end of the file, as a full disk leaves it, is cut off first.
+// change reads the whole file and calls do while it holds the file lock, then appends the line
+// that do returns. The line is on disk when change returns. An incomplete last line, as a full
+// disk leaves it, is cut off first.
 func (s *labels) change(do func() ([]byte, error)) error {
 	_, err := os.Stat(s.path)
 	created := errors.Is(err, fs.ErrNotExist)
-	if created { // the folder, too, if there were no runs before
+	if created { // create the folder, too, if there were no runs
 		_ = os.MkdirAll(filepath.Dir(s.path), 0o700)
 	}
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -225,7 +225,7 @@ func unavailable(doing string, err error) error {
 	return proviso.Errorf(proviso.Unavailable, "%s %s: %w", doing, label.FileName, err)
 }
 
-// useLabels calls do with the labels as the file has them.
+// useLabels calls do with the current labels of the file.
 func (p project) useLabels(ctx context.Context, do func(*labels) error) error {
 	if err := p.s.usable(ctx); err != nil {
 		return err

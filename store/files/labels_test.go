@@ -21,7 +21,7 @@ type backend struct {
 	store.Jobs
 }
 
-// TestLabelContract runs the tests of labels that every store passes.
+// TestLabelContract runs the label tests of the store contract.
 func TestLabelContract(t *testing.T) {
 	t.Parallel()
 	target := storetest.Target{Groups: []string{"labels"}, Open: func(t testing.TB, path string, o storetest.Options) storetest.Backend {
@@ -57,8 +57,8 @@ func labelled(tb testing.TB, p store.ProjectStore) string {
 	return strings.Join(texts, ", ")
 }
 
-// TestLabelFile: two processes write one file, an incomplete last line is mended, lines of
-// others stay, and a defect is named with its place.
+// TestLabelFile: two processes write one file, an incomplete last line is repaired, foreign
+// lines stay, and a defect is reported with its position.
 func TestLabelFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -115,7 +115,7 @@ func TestLabelFile(t *testing.T) {
 	}
 }
 
-// TestLabelsRefused: a copy of a run takes no labels, and other projects have none.
+// TestLabelsRefused: a copy of a run accepts no labels, and other projects have none.
 func TestLabelsRefused(t *testing.T) {
 	t.Parallel()
 	s, err := files.Open(t.TempDir(), files.Options{ReadOnly: true})

@@ -16,17 +16,17 @@ const (
 	maxRow  = 64 << 20 // bytes
 )
 
-// record is the file of a run.
+// record is an open run file.
 type record struct {
 	path  string
 	users int // guarded by the store
 
 	mu     sync.Mutex // guards what follows
 	reader *runfile.Reader
-	facts  *facts // nil until they are needed
+	facts  *facts // nil until needed
 }
 
-// use calls do with the file of a run as it is now. No other call uses it meanwhile.
+// use calls do with the current file of a run. Calls for the same file exclude each other.
 func (s *Store) use(ctx context.Context, path string, do func(*record) error) error {
 	select {
 	case s.slots <- struct{}{}:
@@ -56,7 +56,7 @@ func (s *Store) use(ctx context.Context, path string, do func(*record) error) er
 	return err
 }
 
-// take returns the record of a path, which stays open until give.
+// take returns the record of a path. It stays open until give.
 func (s *Store) take(path string) *record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +81,8 @@ func (s *Store) give(rec *record) {
 	}
 }
 
-// trim closes the least recently used records that nobody uses, until at most so many are
-// open; s.mu is held.
+// trim closes the least recently used idle records until at most that many are open; s.mu must
+// be held.
 func (s *Store) trim(most int) {
 	for i := len(s.records) - 1; i >= 0 && len(s.records) > most; i-- {
 		if s.records[i].users == 0 {
@@ -92,7 +92,7 @@ func (s *Store) trim(most int) {
 	}
 }
 
-// update opens the file, or reads what was appended to it.
+// update opens the file, or reads what was appended.
 func (rec *record) update() error {
 	if rec.reader != nil {
 		rows, err := rec.reader.Update()
@@ -107,7 +107,7 @@ func (rec *record) update() error {
 	r, err := runfile.OpenLimited(rec.path, runfile.Limits{Rows: maxRows, Row: maxRow})
 	var e *proviso.Error
 	switch {
-	case errors.As(err, &e): // it is beyond the limits
+	case errors.As(err, &e): // beyond the limits
 		return proviso.Errorf(e.Code, "%w", err)
 	case err != nil:
 		return proviso.Errorf(proviso.Invalid, "%w", err)
@@ -118,12 +118,12 @@ func (rec *record) update() error {
 
 func (rec *record) close() {
 	if rec.reader != nil {
-		_ = rec.reader.Close() // it was only read
+		_ = rec.reader.Close() // opened only for reading
 	}
 	rec.reader, rec.facts = nil, nil
 }
 
-// row returns the bytes of a row, and checks that they are still those of that row.
+// row returns the bytes of a row, and checks that they still belong to that row.
 func (rec *record) row(index int) ([]byte, error) {
 	data, err := rec.reader.Row(index)
 	if err == nil && !isRow(data, index) {
@@ -132,8 +132,8 @@ func (rec *record) row(index int) ([]byte, error) {
 	return data, rec.replaced(err)
 }
 
-// rows calls do with the rows after one, in the order of their index, until it returns
-// false. The bytes of a row are valid until the next one.
+// rows calls do with the rows after the given one, by index, until do returns false. The bytes
+// of a row are valid until the next call.
 func (rec *record) rows(after int, do func(index int, data []byte) bool) error {
 	for index, data := range rec.reader.RowsAfter(after) {
 		if !isRow(data, index) {

@@ -10,17 +10,17 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// refusing are the methods of a store that change something, or are about what a folder of
-// runs does not have.
+// refusing implements the store methods that change something, or that concern data that a
+// folder of runs does not have.
 type refusing struct{}
 
-// none is an empty list; the error is that the cursor is none of such a list.
+// none returns an empty list, and an error for an invalid cursor.
 func none[T any](list string, p store.Page) (store.List[T], error) {
 	_, _, err := p.Position(list)
 	return store.List[T]{}, err
 }
 
-// missing is the error for what a folder of runs does not have.
+// missing returns the error for data that a folder of runs does not have.
 func missing(what, name string) error {
 	return proviso.Errorf(proviso.NotFound, "there is no %s %q: a folder of runs has none", what, name)
 }
@@ -318,7 +318,7 @@ func (refusing) AddSpans(context.Context, string, []store.SpanPart, store.TraceL
 // AwaitTrace implements [store.Traces].
 func (refusing) AwaitTrace(context.Context, string, string, time.Duration) error { return refused() }
 
-// Trace implements [store.Traces]: nobody sends spans here.
+// Trace implements [store.Traces]: no spans are received here.
 func (refusing) Trace(ctx context.Context, _, _ string, after int64) (store.Trace, error) {
 	return store.Trace{Next: after}, ctx.Err()
 }
@@ -329,5 +329,5 @@ func (refusing) DropTrace(context.Context, string, string) error { return refuse
 // AddLook implements [store.Looks].
 func (refusing) AddLook(context.Context, string, string) (int, error) { return 0, refused() }
 
-// CountLooks implements [store.Looks]: what only looks asks no judge.
+// CountLooks implements [store.Looks]: a read-only store has no trials.
 func (refusing) CountLooks(ctx context.Context, _, _ string) (int, error) { return 0, ctx.Err() }

@@ -9,11 +9,11 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// maxReplies bounds the replies that are kept; the oldest are forgotten.
+// maxReplies limits the stored replies; the oldest are dropped.
 const maxReplies = 10_000
 
-// replies keep the responses to requests with an idempotency key, in memory: they end with
-// the process, as do the sessions that sent the requests. The zero value is ready to use.
+// replies stores the responses to requests with an idempotency key in memory. They end with the
+// process, as do the sessions that sent the requests. The zero value is ready to use.
 type replies struct {
 	mu    sync.Mutex
 	of    map[replyKey]*replied
@@ -24,7 +24,7 @@ type replyKey struct{ by, key string }
 
 type replied struct {
 	claim    store.Claim
-	response *store.Response // nil while the request is answered
+	response *store.Response // nil while the request is in progress
 	expires  time.Time
 }
 
@@ -70,7 +70,7 @@ func (s *Store) Reply(_ context.Context, reply store.Reply) error {
 	return nil
 }
 
-// keep keeps the response to a request that was claimed; nil is none.
+// keep stores the response to a claimed request; a nil reply stores nothing.
 func (r *replies) keep(reply *store.Reply) {
 	if reply == nil {
 		return

@@ -50,7 +50,7 @@ func (p project) ListResults(ctx context.Context, id string, f store.ResultFilte
 	}
 	st, err := p.s.stateOf(ctx, info, false)
 	if err != nil || st.unread {
-		return out, err // the state says why there are none
+		return out, err // the state explains why there are no rows
 	}
 	err = p.use(ctx, id, func(rec *record) error {
 		out = store.List[store.Result]{}
@@ -62,12 +62,12 @@ func (p project) ListResults(ctx context.Context, id string, f store.ResultFilte
 	return out, err
 }
 
-// page reads the rows after one.
+// page reads the rows after the given one.
 func (rec *record) page(ctx context.Context, after, size int, out *store.List[store.Result]) error {
 	left := 0
 	err := rec.rows(after, func(index int, data []byte) bool {
 		r, _, ok := store.ReadRow(index, data)
-		if !ok || !json.Valid(data) { // one such row would make the whole page no JSON
+		if !ok || !json.Valid(data) { // one such row would make the whole page invalid JSON
 			return ctx.Err() == nil
 		}
 		if r.JSON = data; !fits(out, &r, size, &left) {
@@ -82,7 +82,7 @@ func (rec *record) page(ctx context.Context, after, size int, out *store.List[st
 	return err
 }
 
-// fits adds a row to a page unless the page is full; then it sets where the next begins.
+// fits adds a row to a page, or, if the page is full, sets the cursor of the next page.
 func fits(out *store.List[store.Result], r *store.Result, size int, bytes *int) bool {
 	n := len(out.Items)
 	if *bytes += len(r.JSON); n > 0 && (n == size || *bytes > store.MaxPageBytes) {
@@ -93,7 +93,7 @@ func fits(out *store.List[store.Result], r *store.Result, size int, bytes *int) 
 	return true
 }
 
-// selected reads the rows after one that a filter selects.
+// selected reads the rows after the given one that a filter selects.
 func (rec *record) selected(ctx context.Context, f *store.ResultFilter, after, size int, out *store.List[store.Result]) error {
 	all, err := rec.allFacts(ctx)
 	if err != nil {

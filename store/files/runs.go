@@ -47,7 +47,7 @@ func (p project) Run(ctx context.Context, id string) (store.Run, error) {
 	return st.run, nil
 }
 
-// ListRuns implements [store.Runs]. The run that was started or resumed last comes first.
+// ListRuns implements [store.Runs]. The latest started or resumed run comes first.
 func (p project) ListRuns(ctx context.Context, f store.RunFilter, page store.Page) (out store.List[store.Run], err error) {
 	after, ok, err := positionOf(page)
 	if err == nil {
@@ -73,7 +73,7 @@ func (p project) ListRuns(ctx context.Context, f store.RunFilter, page store.Pag
 		if err != nil {
 			return store.List[store.Run]{}, err
 		}
-		if st.run.ID == "" || !matches(&f, st) { // it has just been removed
+		if st.run.ID == "" || !matches(&f, st) { // it was removed meanwhile
 			continue
 		}
 		if len(out.Items) == page.Size() {
@@ -88,13 +88,13 @@ func (p project) ListRuns(ctx context.Context, f store.RunFilter, page store.Pag
 
 const runList = "runs"
 
-// position is where a page of runs ended.
+// position is the end of a page of runs.
 type position struct {
 	begun, started int64
 	id             string
 }
 
-// positionOf reads a cursor of ListRuns; ok is false for the first page.
+// positionOf decodes a cursor of ListRuns; ok is false for the first page.
 func positionOf(p store.Page) (at position, ok bool, err error) {
 	text, ok, err := p.Position(runList)
 	if err != nil || !ok {

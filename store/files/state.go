@@ -16,17 +16,17 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// state is what is known of a run. It is valid until its stamp changes.
+// state is what is known about a run. It is valid until its stamp changes.
 type state struct {
 	stamp   stamp
 	run     store.Run
 	known   report.Kept
-	busy    bool // another process writes the run
+	busy    bool // another process is writing the run
 	checked bool // every row was read
 	unread  bool // the file cannot be read, or has no header yet
 }
 
-// stamp tells whether a file has changed.
+// stamp changes whenever a run file changes.
 type stamp struct {
 	size           int64
 	changed, begun int64
@@ -40,13 +40,13 @@ func stampOf(info runfile.Info) stamp {
 	return st
 }
 
-// maxChecked is the size of files whose rows are all looked at, and are checked to be JSON,
-// before a run is shown. Of larger ones, rows that are damaged are left out when they are
+// maxChecked is the maximum file size in bytes up to which all rows are read and checked to be
+// valid JSON before a run is shown. In larger files, damaged rows are left out when they are
 // read.
 const maxChecked = 16 << 20
 
-// stateOf returns the state of a run. With check, every row is read, if the file is small
-// enough. A run that no longer exists has no id.
+// stateOf returns the state of a run. With check, it reads every row if the file is small
+// enough. The state of a run that no longer exists has no id.
 func (s *Store) stateOf(ctx context.Context, info runfile.Info, check bool) (*state, error) {
 	for {
 		was := stampOf(info)
@@ -60,7 +60,7 @@ func (s *Store) stateOf(ctx context.Context, info runfile.Info, check bool) (*st
 		if err != nil {
 			return nil, err
 		}
-		// A writer that ended meanwhile has written the end of the run before.
+		// A writer that has ended wrote the end of the run before it released the lock.
 		now, ok := s.find(info.ID)
 		if !ok {
 			return &state{}, nil
@@ -93,7 +93,7 @@ func (s *Store) forget(runs []runfile.Info) {
 	s.states = kept
 }
 
-// read finds out the state of a run. Defects of its file are part of the state.
+// read reads the state of a run. Defects of its file are part of the state.
 func (s *Store) read(ctx context.Context, info runfile.Info, check bool) (*state, error) {
 	st := &state{checked: check, run: store.Run{ID: info.ID, Project: store.DefaultProject, Status: store.Done, Created: info.Started, Uncounted: true}}
 	h, trailer, err := runfile.Ends(info.Path)
@@ -133,17 +133,17 @@ func (s *Store) read(ctx context.Context, info runfile.Info, check bool) (*state
 	return st, nil
 }
 
-// fail says why a run cannot be shown.
+// fail records why a run cannot be shown.
 func (st *state) fail(err error) {
 	st.run.Status, st.unread = store.Failed, true
 	var path *fs.PathError
-	if errors.As(err, &path) { // without the operation
+	if errors.As(err, &path) { // omit the operation
 		err = fmt.Errorf("%s: %w", path.Path, path.Err)
 	}
 	st.run.Error = oneName(strings.TrimPrefix(err.Error(), "read the run: "), 1000)
 }
 
-// describe sets what the header and the trailer say.
+// describe sets the fields from the header and the trailer.
 func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
 	k, r := report.ReadKept(h, trailer), &st.run
 	st.known = k
@@ -169,14 +169,14 @@ func (st *state) describe(info runfile.Info, h runfile.Header, trailer []byte) {
 	}
 }
 
-// interrupt says that the run has ended without all of its rows.
+// interrupt marks the run as ended without all of its rows.
 func (st *state) interrupt(info runfile.Info) {
 	r := &st.run
 	r.Status = store.Cancelled
 	r.Error = fmt.Sprintf("%s; `proviso eval --resume=%s` does the rest", store.Interrupted(r.Totals.Rows(), r.Rows), info.ID)
 }
 
-// count sets what the rows say.
+// count sets the fields that depend on the rows.
 func (st *state) count(info runfile.Info, f *facts, unfinished bool) {
 	r := &st.run
 	if unfinished {
@@ -196,13 +196,13 @@ func (st *state) count(info runfile.Info, f *facts, unfinished bool) {
 	}
 }
 
-// oneName bounds a text of a run file, without what controls a terminal.
+// oneName shortens a text of a run file and removes terminal control characters.
 func oneName(text string, most int) string {
 	return excerpt.Head(report.OneLine(report.Printable(text)), most)
 }
 
-// changed returns when a file was changed; the zero time if RFC 3339, which has four digits
-// for a year, cannot say it. An archive sets any time.
+// changed returns the modification time of a file, or the zero time if RFC 3339, which has
+// four-digit years, cannot represent it. An archive can set any time.
 func changed(file fs.FileInfo) time.Time {
 	if at := file.ModTime(); at.UTC().Year() >= 1 && at.UTC().Year() < 9999 {
 		return at

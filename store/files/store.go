@@ -1,5 +1,5 @@
-// Package files shows a folder of kept runs as a [store.Store] that can only be read,
-// for `proviso view`. Start at [Open].
+// Package files shows a folder of kept runs as a read-only [store.Store], for `proviso view`.
+// Start at [Open].
 package files
 
 import (
@@ -17,42 +17,41 @@ import (
 
 // Options configure a [Store].
 type Options struct {
-	// File is the file of a single run, wherever it is; the folder is not used then.
+	// File is the file of a single run, anywhere; the folder is then not used.
 	File string
-	// Open is how many run files are open at a time; 8 if 0.
+	// Open is the maximum number of open run files; 0 means 8.
 	Open int
-	// Labels is the file of labels; [label.FileName] beside the runs if "".
+	// Labels is the label file; "" means [label.FileName] beside the runs.
 	Labels string
 	// ReadOnly refuses labels.
 	ReadOnly bool
-	// Now is the time of labels; nil means time.Now.
+	// Now returns the time for labels; nil means time.Now.
 	Now func() time.Time
 }
 
-// Store shows kept runs. They belong to the project [store.DefaultProject]. Everything
-// that would change something is Refused, except labels, which stand in a file beside the
-// runs.
+// Store shows kept runs. They belong to the project [store.DefaultProject]. All changes are
+// Refused, except labels, which are stored in a file beside the runs.
 type Store struct {
 	refusing
 	dir    string
 	single *runfile.Info // the only run, if there is no folder
-	slots  chan struct{} // one for each file in use
+	slots  chan struct{} // one slot per file in use
 	most   int
 	labels *labels
 
-	readOnly bool // takes no labels
+	readOnly bool // accepts no labels
 	replies  replies
 
 	mu      sync.Mutex
 	states  map[string]*state // by id
-	records []*record         // open ones, the the most recently used first
+	records []*record         // open records, the most recently used first
 	closed  bool
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open shows the runs that are kept in a folder, which may come and go. The error is that
-// the folder cannot be read.
+// Open shows the runs in a folder. Runs may appear and disappear. It returns an error if the
+// folder cannot be read.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Open <= 0 {
 		o.Open = 8
@@ -79,7 +78,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, err
 }
 
-// infoOf describes a run by its file. Its id is that of its header.
+// infoOf describes a run by its file. Its id is the one in its header.
 func infoOf(path string) (runfile.Info, error) {
 	h, _, err := runfile.Ends(path)
 	if err != nil {
@@ -92,7 +91,7 @@ func infoOf(path string) (runfile.Info, error) {
 	return runfile.Info{ID: id, Path: path, Started: h.Started}, nil
 }
 
-// IDs returns the ids of all runs, the newest first.
+// IDs returns the ids of all runs, newest first.
 func (s *Store) IDs() ([]string, error) {
 	runs, err := s.list()
 	var ids []string
@@ -102,7 +101,7 @@ func (s *Store) IDs() ([]string, error) {
 	return ids, err
 }
 
-// list returns all runs, the newest first.
+// list returns all runs, newest first.
 func (s *Store) list() ([]runfile.Info, error) {
 	if s.single != nil {
 		info, ok := s.find(s.single.ID)
@@ -137,7 +136,7 @@ func (s *Store) In(p store.Project) store.ProjectStore {
 	return project{s: s, here: p == store.DefaultProject}
 }
 
-// Waiting implements [store.Store]: runs in a folder are executed by nobody here.
+// Waiting implements [store.Store]: no runs are executed here.
 func (s *Store) Waiting(context.Context) ([]store.Waiting, error) { return nil, nil }
 
 // Texts implements [store.Store]: nothing is sealed in files.

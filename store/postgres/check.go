@@ -2,8 +2,8 @@ package postgres
 
 import "context"
 
-// Check is that of package sqldb, after the database itself: a line for each index and each
-// reference that PostgreSQL does not take for valid.
+// Check is [sqldb.DB.Check], preceded by a check of the database itself: a line for each index
+// and each foreign key that PostgreSQL considers invalid.
 func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 	rows, err := d.engine.db.QueryContext(ctx, `SELECT 'index ' || c.relname || ' is not valid: REINDEX INDEX ' || c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 			WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace

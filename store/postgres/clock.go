@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// timeEvery is how often the clock of the database is asked.
+// timeEvery is how often the database clock is read.
 const timeEvery = 30 * time.Second
 
-// The time of the database is that of the middle of a question, so that half of what it took is
-// the largest mistake. As with the clock filter of NTP (RFC 5905, section 10), the shortest of a
-// few questions counts: a process that was stopped during one would be seconds ahead, and take
-// others for silent.
+// The database time is assigned to the middle of the query, so the maximum error is half its
+// duration. As in the clock filter of NTP (RFC 5905, section 10), the quickest of a few queries
+// counts: a process that was suspended during one would be seconds ahead, and would take others
+// for silent.
 const (
 	timeTries = 4
-	timeQuick = 100 * time.Millisecond // a question that needs no other
-	timeSlow  = time.Second            // the last offset is better than a longer question
+	timeQuick = 100 * time.Millisecond // quick enough that no further query is needed
+	timeSlow  = time.Second            // a slower query does not replace the last offset
 )
 
-// now is the time of the database: leases are compared by machines whose clocks may differ.
+// now returns the database time: machines with different clocks compare leases.
 func (e *engine) now() time.Time {
 	return e.ours().Add(time.Duration(e.offset.Load()))
 }
 
-// ours is the clock of this machine, which a test sets.
+// ours returns this machine's clock, or the one of a test.
 func (e *engine) ours() time.Time {
 	if e.clock != nil {
 		return e.clock()
@@ -32,8 +32,8 @@ func (e *engine) ours() time.Time {
 	return time.Now()
 }
 
-// keepTime measures by how much the clock of the database differs from ours, now and until
-// the engine stops.
+// keepTime measures the offset of the database clock from ours, now and repeatedly until the
+// engine stops.
 func (e *engine) keepTime(ctx context.Context) error {
 	if err := e.measureTime(ctx, math.MaxInt64); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (e *engine) keepTime(ctx context.Context) error {
 				return
 			case <-tick.C:
 				ctx, cancel := context.WithTimeout(context.Background(), timeEvery/3)
-				_ = e.measureTime(ctx, timeSlow) // the last offset stays
+				_ = e.measureTime(ctx, timeSlow) // on an error the last offset stays
 				cancel()
 			}
 		}
@@ -55,7 +55,8 @@ func (e *engine) keepTime(ctx context.Context) error {
 	return nil
 }
 
-// measureTime measures the offset, unless every question takes longer than most.
+// measureTime measures the offset, and keeps the last one if every query takes longer than
+// most.
 func (e *engine) measureTime(ctx context.Context, most time.Duration) error {
 	var offset time.Duration
 	best := time.Duration(-1)

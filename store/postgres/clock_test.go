@@ -30,8 +30,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockAfterAStop: a process that was stopped while it asked for the time of the database is
-// not ahead of it.
+// TestClockAfterAStop: a process that was suspended while it read the database clock is not
+// ahead of it.
 func TestClockAfterAStop(t *testing.T) {
 	t.Parallel()
 	first := true

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Columns implements [sqldb.Engine]: rows are sent as one array for each column. Statements
-// of many sizes are then one statement, which is prepared once, and PostgreSQL reads 20
-// parameters and not 2,000.
+// Columns implements [sqldb.Engine]: rows are sent as one array per column. Inserts of all
+// sizes are then one statement, which is prepared once, and PostgreSQL parses 20 parameters
+// instead of 2,000.
 func (e *engine) Columns(rows [][]any) (table string, args []any, ok bool) {
 	if len(rows) < 2 {
 		return "", nil, false
@@ -30,8 +30,8 @@ func (e *engine) Columns(rows [][]any) (table string, args []any, ok bool) {
 	return b.String(), args, true
 }
 
-// arrayOf returns a column of rows as an array and its type, "" if it is none of those that
-// are used for rows.
+// arrayOf returns a column of rows as an array and its type, "" if rows never use the column's
+// type.
 func arrayOf(rows [][]any, column int) (array any, kind string) {
 	switch rows[0][column].(type) {
 	case string:

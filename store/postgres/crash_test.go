@@ -16,28 +16,28 @@ import (
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
-// nightly makes the tests of crashes as long as they are meant to be.
+// nightly runs the crash tests at full length.
 var nightly = os.Getenv("PROVISO_NIGHTLY") != ""
 
-// fleet is some processes that evaluate the events of one watch, each with a store of its own.
+// fleet is several processes that evaluate the events of one watch, each with its own store.
 type fleet struct {
 	t         *testing.T
 	server    *postgrestest.Server
 	url       string
 	jobs      int
 	lease     time.Duration
-	calls     atomic.Int64 // that cost money
-	stored    atomic.Int64 // verdicts that were new
-	most      int64        // jobs that are under way at a time
+	calls     atomic.Int64 // paid calls
+	stored    atomic.Int64 // new verdicts
+	most      int64        // maximum number of concurrent jobs
 	processes []*process
 	working   sync.WaitGroup
 }
 
-// process is one of them.
+// process is one process of a fleet.
 type process struct {
 	db   *postgres.DB
 	kill context.CancelFunc
-	// paused makes the process stand still with what it has in hand.
+	// paused makes the process stop with jobs in flight.
 	paused atomic.Bool
 }
 
@@ -77,7 +77,7 @@ func newFleet(t *testing.T, jobs int, lease time.Duration) *fleet {
 	return f
 }
 
-// start makes the processes work until there is nothing to do.
+// start makes the processes work until no job is left.
 func (f *fleet) start() {
 	for _, p := range f.processes {
 		ctx, kill := context.WithCancel(context.Background())
@@ -110,9 +110,9 @@ func (f *fleet) work(ctx context.Context, p *process) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if ctx.Err() != nil {
-			return // killed with the answers in hand
+			return // killed with answers in flight
 		}
-		for { // as the server does: what is paid for is kept until it is stored
+		for { // as the server does: a paid answer is kept until it is stored
 			n, err := in.SettleEvents(store.Patient(context.WithoutCancel(ctx)), "w", done)
 			f.stored.Add(int64(n))
 			if err == nil {
@@ -123,7 +123,7 @@ func (f *fleet) work(ctx context.Context, p *process) {
 	}
 }
 
-// check waits for the end, and counts.
+// check waits for the end and checks the counts.
 func (f *fleet) check(faults int64) {
 	f.t.Helper()
 	f.working.Wait()
@@ -157,8 +157,8 @@ func (f *fleet) check(faults int64) {
 	}
 }
 
-// TestCrashes: what happens to a fleet in the middle of its work. Nothing is lost, nothing
-// is stored twice, and no more is paid for again than was under way.
+// TestCrashes injects faults into a working fleet. Nothing is lost or stored twice, and only
+// jobs in flight are paid for again.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	jobs, outage, lease := 600, 300*time.Millisecond, 5*time.Second

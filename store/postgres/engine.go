@@ -23,42 +23,41 @@ import (
 
 var _ sqldb.Engine = (*engine)(nil)
 
-// engine is PostgreSQL.
+// engine is the [sqldb.Engine] for PostgreSQL.
 type engine struct {
 	db       *sql.DB
-	place    string       // the database, for messages
-	user     string       // that we connect as
-	schema   string       // of the tables
-	uses     []sqldb.Use  // what the process uses; nil means all tables,
+	place    string       // name of the database for messages
+	user     string       // user of the connection
+	schema   string       // schema of the tables
+	uses     []sqldb.Use  // tables that the process uses; nil means all of them,
 	needs    []string     // with these rights
-	sslmode  string       // of the URL, "" if it names none
-	tls      bool         // every connection has to be encrypted
-	outdated atomic.Int64 // connections that were opened before are not used again: milliseconds since 1970
-	readAt   atomic.Int64 // when all tables could be read: milliseconds since 1970
-	steps    []step       // of the schema
+	sslmode  string       // sslmode of the URL, "" if there is none
+	tls      bool         // every connection must be encrypted
+	outdated atomic.Int64 // connections opened before are not reused: milliseconds since 1970
+	readAt   atomic.Int64 // when all tables were last readable: milliseconds since 1970
+	steps    []step       // migration steps
 	tables   sync.Once
-	names    []string         // of the tables that they make, once tables is done
-	offset   atomic.Int64     // of the clock of the database, in nanoseconds
-	clock    func() time.Time // nil for that of the machine
+	names    []string         // tables that the steps create, once tables is done
+	offset   atomic.Int64     // offset of the database clock, in nanoseconds
+	clock    func() time.Time // nil for the machine's clock
 	stop     chan struct{}
 }
 
-// Query implements [sqldb.Engine]: it numbers the parameters, and leaves out the hints that
-// SQLite needs.
+// Query implements [sqldb.Engine]: it numbers the parameters, and removes hints for SQLite.
 func (e *engine) Query(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 32)
 	n := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case c == '\'': // a text, up to the next quote
+		case c == '\'': // a string literal, up to the next quote
 			end := i + 1 + strings.IndexByte(text[i+1:], '\'')
 			b.WriteString(text[i : end+1])
 			i = end
 		case c == '?':
 			b.WriteByte('$')
 			if i+1 < len(text) && text[i+1] >= '1' && text[i+1] <= '9' {
-				break // it has a number
+				break // it is numbered
 			}
 			n++
 			b.WriteString(strconv.Itoa(n))
@@ -82,7 +81,7 @@ const (
 	indexedBy = "INDEXED BY "
 )
 
-// Args implements [sqldb.Engine]. Texts of PostgreSQL have no NUL, and are valid UTF-8.
+// Args implements [sqldb.Engine]. Texts in PostgreSQL must be valid UTF-8 without NUL.
 func (e *engine) Args(args []any) []any {
 	for i, a := range args {
 		switch a := a.(type) {
@@ -107,11 +106,11 @@ func cleanText(text string) string {
 	return text
 }
 
-// lockKind tells our advisory locks from those of other programs: "prvs".
+// lockKind distinguishes our advisory locks from those of other programs: "prvs".
 const lockKind = 0x70727673
 
-// Lock implements [sqldb.Engine] with advisory locks. Those of two projects may be the same
-// by chance, which costs time only.
+// Lock implements [sqldb.Engine] with advisory locks. Two projects may share a lock by chance,
+// which only costs time.
 func (e *engine) Lock(ctx context.Context, t *sql.Tx, projects []string) error {
 	_, err := t.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1::int, h) FROM (SELECT DISTINCT hashtext(current_schema() || ':' || p) AS h FROM unnest($2::text[]) p ORDER BY 1) projects", lockKind, projects)
 	return err
@@ -129,13 +128,13 @@ func (e *engine) Ready() error { return nil }
 // Written implements [sqldb.Engine].
 func (e *engine) Written(int) {}
 
-// What [engine.Failed] is told of when a process starts, and when it reads.
+// The operations for [engine.Failed] at startup and when reading.
 const (
 	opening = "open"
 	reading = "read"
 )
 
-// The codes of errors, see the appendix "PostgreSQL Error Codes" of its manual.
+// Error codes, see the appendix "PostgreSQL Error Codes" of the manual.
 const (
 	serializationFailure  = "40001"
 	deadlockDetected      = "40P01"
@@ -178,7 +177,7 @@ func (e *engine) Again(err error) bool {
 // Lost implements [sqldb.Engine].
 func (e *engine) Lost(err error) bool {
 	switch code := codeOf(err); {
-	case operatorHelps(code): // work waits for that
+	case operatorHelps(code): // work waits for the operator
 		e.lostRights(code)
 		return true
 	case code == tooManyConnections, code == adminShutdown, code == crashShutdown, code == cannotConnectNow:
@@ -201,7 +200,7 @@ func (e *engine) Failed(doing string, err error) error {
 	if doing == opening && operatorHelps(codeOf(err)) {
 		code = proviso.Refused
 	}
-	if e.tls && strings.Contains(err.Error(), "server refused TLS connection") { // pgconn has no type for it
+	if e.tls && strings.Contains(err.Error(), "server refused TLS connection") { // pgconn has no type for this
 		why = "it does not offer TLS, and " + strings.TrimSuffix("sslmode="+e.sslmode, "=") + " requires it"
 	}
 	if reason := unwelcome(err); doing == opening && reason != "" {
@@ -231,8 +230,8 @@ func (e *engine) Failed(doing string, err error) error {
 	return proviso.Because(errors.Join(cause, err), code, "%s the database %s: %s", doing, e.place, why)
 }
 
-// unwelcome returns why a server and a URL do not fit together, although the server can be
-// reached and takes the password; "" if that is not why a connection failed.
+// unwelcome returns why a connection failed although the server can be reached and accepts the
+// password: server and URL do not fit together. It returns "" for other errors.
 func unwelcome(err error) string {
 	if !errors.As(err, new(*pgconn.ConnectError)) {
 		return ""
@@ -240,7 +239,7 @@ func unwelcome(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		switch e.Code {
-		case undefinedObject, invalidParameter, cannotChange, invalidName, syntaxError, protocolViolation: // a pooler has the last one for settings that it does not pass on
+		case undefinedObject, invalidParameter, cannotChange, invalidName, syntaxError, protocolViolation: // a pooler returns the last one for settings that it does not pass on
 			return "it does not take a parameter of the URL, or of PGOPTIONS: " + e.Message
 		}
 		return ""
@@ -252,15 +251,15 @@ func unwelcome(err error) string {
 		{"SSL certificate", "sslcertmode=require needs TLS and a server that asks for a certificate"},
 		{"protocol version", "it does not know the version of the protocol that min_protocol_version asks for"},
 	} {
-		if strings.Contains(err.Error(), known.text) { // pgconn has no types for them
+		if strings.Contains(err.Error(), known.text) { // pgconn has no types for these
 			return known.why
 		}
 	}
 	return ""
 }
 
-// operatorHelps reports whether an error of PostgreSQL stays until somebody changes the
-// database or its URL.
+// operatorHelps reports whether a PostgreSQL error persists until somebody changes the database
+// or its URL.
 func operatorHelps(code string) bool {
 	switch code {
 	case readOnlyTransaction, insufficientPrivilege, invalidPassword, invalidAuthorization, invalidCatalog, undefinedTable:
@@ -269,7 +268,8 @@ func operatorHelps(code string) bool {
 	return false
 }
 
-// messageOf is an error without what pgx adds: user, address, and the text of the query.
+// messageOf returns the text of an error without what pgx adds: user, address, and the text of
+// the query.
 func messageOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -288,8 +288,8 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// spokenWith says in brackets what was wrong with an answer to a connection; "" if that is not
-// known.
+// spokenWith describes, in brackets, what was wrong with the server's answer to a connection;
+// "" if unknown.
 func spokenWith(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -302,11 +302,11 @@ func spokenWith(err error) string {
 	return ""
 }
 
-// failed is Failed for errors that may have a code, or be of a context.
+// failed is Failed for errors that may have a code or come from a context.
 func (e *engine) failed(doing string, err error) error {
 	var known *proviso.Error
 	switch {
-	case err != nil && errors.As(err, new(*pgconn.ConnectError)) && errors.Is(err, context.Canceled): // of which pgx makes several lines
+	case err != nil && errors.As(err, new(*pgconn.ConnectError)) && errors.Is(err, context.Canceled): // pgx reports it on several lines
 		return fmt.Errorf("%s the database %s: %w", doing, e.place, context.Canceled)
 	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled):
 		return err
@@ -314,7 +314,7 @@ func (e *engine) failed(doing string, err error) error {
 	return e.Failed(doing, err)
 }
 
-// Erased implements [sqldb.Engine]: what is deleted is overwritten when PostgreSQL vacuums.
+// Erased implements [sqldb.Engine]: PostgreSQL overwrites deleted data when it vacuums.
 func (e *engine) Erased(context.Context) error { return nil }
 
 // Alone implements [sqldb.Engine]: several processes may execute runs.

@@ -2,7 +2,7 @@ package postgres
 
 import "context"
 
-// OpenSteps is Open of a version of proviso with other steps of the schema.
+// OpenSteps is Open of a proviso version with other migration steps.
 func OpenSteps(ctx context.Context, url string, texts ...string) (*DB, error) {
 	list := make([]step, len(texts))
 	for i, text := range texts {
@@ -11,7 +11,7 @@ func OpenSteps(ctx context.Context, url string, texts ...string) (*DB, error) {
 	return open(ctx, url, Options{Connections: 3}, list)
 }
 
-// Steps returns the texts of the steps of this version.
+// Steps returns the migration steps of this version.
 func Steps() (texts []string, err error) {
 	list, err := steps()
 	for _, s := range list {
@@ -20,11 +20,11 @@ func Steps() (texts []string, err error) {
 	return texts, err
 }
 
-// ParseURL returns why a text is no URL of a database.
+// ParseURL returns why a text is not the URL of a database.
 func ParseURL(text string) error {
 	_, err := parse(text)
 	return err
 }
 
-// Retired are the tables that only an earlier version uses.
+// Retired returns the tables that only an earlier version uses.
 func Retired() []string { return retired[:] }

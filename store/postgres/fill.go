@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Source is what a database is filled from.
+// Source is a database to copy from.
 type Source interface {
 	// Tables returns the names of the columns of each table.
 	Tables(ctx context.Context) (map[string][]string, error)
@@ -24,15 +24,15 @@ type Source interface {
 	Rows(ctx context.Context, table string, columns []string) (*sql.Rows, error)
 }
 
-// Fill copies all rows of a source into a database without data: all of them or, after an
-// error, none. It holds every count against that of the source. note is called after each
-// table with rows. A database with data is Refused. Memory does not grow with the rows.
+// Fill copies all rows of a source into a database without data, all or none. It compares the
+// row counts with those of the source. note is called after each table with rows. A database
+// with data is Refused. Memory does not grow with the number of rows.
 func (d *DB) Fill(ctx context.Context, from Source, note func(table string, rows int64)) error {
 	c, err := d.engine.db.Conn(ctx)
 	if err != nil {
 		return d.engine.failed("write", err)
 	}
-	defer c.Close() // back to the pool
+	defer c.Close() // returns it to the pool
 	return d.engine.failed("write", c.Raw(func(driver any) error {
 		conn := driver.(*stdlib.Conn).Conn()
 		t, err := conn.Begin(ctx)
@@ -47,12 +47,12 @@ func (d *DB) Fill(ctx context.Context, from Source, note func(table string, rows
 		if err := t.Commit(ctx); err != nil {
 			return err
 		}
-		_, err = conn.Exec(ctx, "ANALYZE") // or the first queries are planned for empty tables
+		_, err = conn.Exec(ctx, "ANALYZE") // otherwise the first queries are planned for empty tables
 		return err
 	}))
 }
 
-// filling is the transaction of Fill.
+// filling is the transaction of [DB.Fill].
 type filling struct {
 	ctx  context.Context
 	e    *engine
@@ -60,18 +60,18 @@ type filling struct {
 	from Source
 }
 
-// target is a table that is filled.
+// target is a table to fill.
 type target struct {
 	name     string
-	columns  []string // those of the source
-	types    []string // theirs, here
+	columns  []string // columns of the source
+	types    []string // their types in the target
 	identity string   // column with generated numbers, "" if there is none
 	triggers bool
-	walled   bool     // policies bind its owner, too
+	walled   bool     // row security binds its owner, too
 	parents  []string // tables that its rows refer to
 }
 
-// tables fills all tables, each after those that its rows refer to.
+// tables fills all tables, parents first.
 func (f *filling) tables(note func(string, int64)) error {
 	theirs, err := f.from.Tables(f.ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *filling) tables(note func(string, int64)) error {
 	}
 	for _, t := range targets {
 		var filled bool
-		if err := f.wall(t, "NO FORCE"); err != nil { // COPY does not work with policies
+		if err := f.wall(t, "NO FORCE"); err != nil { // COPY does not work with row security
 			return err
 		}
 		if _, err := f.t.Exec(f.ctx, "LOCK TABLE "+ident(t.name)+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
@@ -113,8 +113,8 @@ func (f *filling) tables(note func(string, int64)) error {
 	return nil
 }
 
-// wall changes whether the policies of a table bind its owner, who we are. Others see the
-// change with the whole copy only.
+// wall changes whether row security binds the table's owner, which is our user. Other sessions
+// see the change only when the whole copy is committed.
 func (f *filling) wall(t *target, how string) error {
 	if !t.walled {
 		return nil
@@ -125,7 +125,7 @@ func (f *filling) wall(t *target, how string) error {
 
 // table copies the rows of one table.
 func (f *filling) table(t *target) (int64, error) {
-	if t.triggers { // what they would count has been counted
+	if t.triggers { // the rows that they would count are copied with their counts
 		if _, err := f.t.Exec(f.ctx, "ALTER TABLE "+ident(t.name)+" DISABLE TRIGGER USER"); err != nil {
 			return 0, err
 		}
@@ -181,7 +181,7 @@ func (f *filling) targets(theirs map[string][]string) ([]*target, error) {
 			return nil, err
 		}
 		if !slices.Contains(theirs[table], column) {
-			continue // it has its default
+			continue // it gets its default
 		}
 		t := ours[table]
 		if t == nil {
@@ -235,7 +235,7 @@ func ordered(tables map[string]*target) []*target {
 
 func ident(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// copied gives the rows of a source to COPY, in the types of the columns.
+// copied passes the rows of a source to COPY, converted to the column types.
 type copied struct {
 	rows   *sql.Rows
 	types  []string
@@ -270,7 +270,7 @@ func (c *copied) Values() ([]any, error) { return c.values, nil }
 // Err implements [pgx.CopyFromSource].
 func (c *copied) Err() error { return errors.Join(c.err, c.rows.Err()) }
 
-// valueAs is a value in the type of a column: a column of SQLite may have values of any.
+// valueAs converts a value to a column type: SQLite columns may hold values of any type.
 func valueAs(kind string, v any) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -288,7 +288,7 @@ func valueAs(kind string, v any) (any, error) {
 		case string:
 			return []byte(v), nil
 		case []byte:
-			return append([]byte{}, v...), nil // an empty one is not NULL
+			return append([]byte{}, v...), nil // empty bytes are not NULL
 		}
 	case "double precision":
 		switch v := v.(type) {

@@ -11,13 +11,12 @@ import (
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
-// leastVersion is the oldest version of PostgreSQL that the tables and queries are for, as
-// server_version_num.
+// leastVersion is the oldest supported PostgreSQL version, as server_version_num.
 const leastVersion = 130000
 
-// fits returns why a database cannot hold a store, before anything is written to it: what
-// would otherwise show up later, and less clearly. connections is how many this process
-// wants.
+// fits returns why a database cannot hold a store, before anything is written to it. Such
+// problems would otherwise show up later, and less clearly. connections is the number of
+// connections that this process wants.
 func (e *engine) fits(ctx context.Context, connections int, access sqldb.Access) error {
 	refused := func(format string, args ...any) error {
 		return proviso.Errorf(proviso.Refused, "open the database %s: "+format, append([]any{e.place}, args...)...)
@@ -63,8 +62,8 @@ func (e *engine) fits(ctx context.Context, connections int, access sqldb.Access)
 	return nil
 }
 
-// sharesSessions reports whether a pooler between us and PostgreSQL puts two connections on
-// one session. Such a pooler also loses prepared statements, so the queries have none.
+// sharesSessions reports whether a pooler in front of PostgreSQL maps two connections to one
+// session. Such a pooler also loses prepared statements, so these queries are not prepared.
 func (e *engine) sharesSessions(ctx context.Context) (shared bool, err error) {
 	set := func(c *sql.Conn, mark string) error {
 		_, err := c.ExecContext(ctx, "SELECT set_config('proviso.session', '"+mark+"', false)", pgx.QueryExecModeSimpleProtocol)
@@ -74,7 +73,7 @@ func (e *engine) sharesSessions(ctx context.Context) (shared bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer first.Close() // back to the pool
+	defer first.Close() // returns it to the pool
 	second, err := e.db.Conn(ctx)
 	if err != nil {
 		return false, err

@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 )
 
-// TestUnfit: a database that cannot hold a store is refused at once, in one line that says
-// what to do and never has a password.
+// TestUnfit: a database that cannot hold a store is refused at once, in one line that says what
+// to do and never contains a password.
 func TestUnfit(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t, "-c", "max_connections=20")
@@ -93,7 +93,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestPooler: a pooler that gives transactions of two clients one session is noticed.
+// TestPooler: a pooler that gives transactions of two clients one session is detected.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	database := postgrestest.Database(t)
@@ -174,7 +174,7 @@ func pool(l net.Listener, back net.Conn) {
 	}
 }
 
-// pass passes what a server answers, up to the end of the query.
+// pass forwards a server's messages up to the end of the query.
 func pass(server *pgproto3.Frontend, client *pgproto3.Backend) error {
 	for {
 		m, err := server.Receive()
@@ -190,7 +190,7 @@ func pass(server *pgproto3.Frontend, client *pgproto3.Backend) error {
 	}
 }
 
-// TestNoTLS: a server without TLS that the URL wants it of is named so.
+// TestNoTLS: the error names a server without TLS if the URL requires TLS.
 func TestNoTLS(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

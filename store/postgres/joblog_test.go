@@ -44,8 +44,7 @@ func (l *joblog) has(parts ...string) bool {
 	return false
 }
 
-// TestSilentInLog: when a worker is silent which had parts of a run, another one says that they
-// go on without it.
+// TestSilentInLog: when a worker with parts of a run is silent, another one logs that.
 func TestSilentInLog(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.Database(t)
@@ -65,7 +64,7 @@ func TestSilentInLog(t *testing.T) {
 		return d
 	}
 	var first, second joblog
-	silent, other := open(&first, 0), open(&second, time.Hour) // whose clock is after the lease of the first
+	silent, other := open(&first, 0), open(&second, time.Hour) // the second clock is after the lease of the first
 	in := silent.In("p")
 	run, err := in.CreateRun(t.Context(), store.NewRun{Suite: "s", Rows: 20, Division: store.Division{Rows: 10, Parts: 2}})
 	if err != nil {
@@ -78,7 +77,7 @@ func TestSilentInLog(t *testing.T) {
 		}
 		_, err := in.AddResults(ctx, run.ID, []store.Result{{Index: 0, Status: proviso.Pass}})
 		has <- job.Process
-		<-job.Drain // whatever it has lost: it does not take the run again
+		<-job.Drain // ignore lost parts: it does not take the run again
 		return errors.Join(err, store.ErrDrained)
 	}); err != nil {
 		t.Fatal(err)
@@ -99,12 +98,12 @@ func TestSilentInLog(t *testing.T) {
 	until(t, func() bool { return second.has("a part of a run is continued", "run="+run.ID, "from_row=0") })
 }
 
-// TestStoppedProcessKeepsItsLease: a process that renews its leases with the time of before a stop
-// does not shorten those that it took after the stop, and is not silent.
+// TestStoppedProcessKeepsItsLease: a process that renews its leases with a time from before it
+// was suspended does not shorten leases that it took afterwards, and does not count as silent.
 func TestStoppedProcessKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.Database(t)
-	var behind, asked atomic.Int64 // of the first process; how often both asked for the time
+	var behind, asked atomic.Int64 // offset of the first process; number of clock reads of both
 	open := func(l *joblog, now func() time.Time) *postgres.DB {
 		d, err := postgres.Open(t.Context(), url, postgres.Options{Options: sqldb.Options{Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(l, nil)), Now: now}})
 		if err != nil {
@@ -136,7 +135,7 @@ func TestStoppedProcessKeepsItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-took
-	idle := func() { // until there were some renewals
+	idle := func() { // wait for some renewals
 		from := asked.Load()
 		until(t, func() bool { return asked.Load() > from+30 })
 	}

@@ -17,17 +17,17 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// A step of the schema says in its first line what servers and workers that do not know it
-// do while and after it is applied. docs/scale.md says how tables change in two releases.
+// The first line of a step says what servers and workers that do not know the step must do
+// while and after it is applied. docs/scale.md describes how tables change over two releases.
 const (
 	oldRun  = "-- old servers: keep running"
 	oldStop = "-- old servers: must stop"
 )
 
-// schemaTable says which steps were applied.
+// schemaTable records the applied steps.
 const schemaTable = "proviso_schema"
 
-// step is a file of the schema.
+// step is a migration step: a file of the schema.
 type step struct{ name, text string }
 
 // oldRun reports whether processes that do not know the step may keep running.
@@ -36,9 +36,9 @@ func (s step) oldRun() bool {
 	return first == oldRun
 }
 
-// steps are those that bring a database up to date, in order. A released step never changes.
+// steps returns all migration steps, in order. A released step never changes.
 func steps() ([]step, error) {
-	files, err := schema.ReadDir("schema") // in the order of their names
+	files, err := schema.ReadDir("schema") // sorted by name
 	var list []step
 	for _, f := range files {
 		text, failed := schema.ReadFile(path.Join("schema", f.Name()))
@@ -47,7 +47,7 @@ func steps() ([]step, error) {
 	return list, err
 }
 
-// Schema returns how far the tables of a database are, and changes nothing.
+// Schema returns the migration state of a database. It changes nothing.
 func Schema(ctx context.Context, url string) (s sqldb.Schema, err error) {
 	e := &engine{stop: make(chan struct{})}
 	defer func() { err = errors.Join(e.failed(opening, err), e.Disconnect()) }()
@@ -69,8 +69,8 @@ func Schema(ctx context.Context, url string) (s sqldb.Schema, err error) {
 	return s, nil
 }
 
-// migrate applies the missing steps in one transaction. Of several processes one applies
-// them, and the others wait.
+// migrate applies the missing steps in one transaction. If several processes call it, one
+// applies the steps and the others wait.
 func (e *engine) migrate(ctx context.Context, access sqldb.Access) error {
 	version, err := e.version(ctx, e.db)
 	if err != nil || version >= len(e.steps) {
@@ -117,14 +117,14 @@ func (e *engine) migrate(ctx context.Context, access sqldb.Access) error {
 	return t.Commit()
 }
 
-// version returns the number of applied steps. More than we know is an error, unless we may
-// keep running beside those who know them.
+// version returns the number of applied steps. Unknown steps are an error, unless processes
+// that do not know them may keep running.
 func (e *engine) version(ctx context.Context, q querier) (version int, err error) {
 	var is bool
 	if err := q.QueryRowContext(ctx, "SELECT to_regclass('proviso_schema') IS NOT NULL").Scan(&is); err != nil || !is {
 		return 0, err
 	}
-	var fits bool // a table without the column is of a version that knew no such steps
+	var fits bool // a table without this column is from a version without such steps
 	if err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0), coalesce(bool_and(coalesce((to_jsonb(s) ->> 'old_run')::boolean, false)) FILTER (WHERE version > $1), true)
 		FROM proviso_schema s`, len(e.steps)).Scan(&version, &fits); err != nil {
 		return 0, err
@@ -135,7 +135,8 @@ func (e *engine) version(ctx context.Context, q querier) (version int, err error
 	return version, nil
 }
 
-// processName is the name of our connections in pg_stat_activity, with the steps we know.
+// processName is the prefix of our connections' name in pg_stat_activity. The number of known
+// steps follows.
 const processName = "proviso, schema "
 
 // leavePatience is how long a connection may be listed after its process has ended.

@@ -58,7 +58,7 @@ func TestVersionsSideBySide(t *testing.T) {
 	upgraded := must(expand...)
 	write(old)
 	write(upgraded)
-	again := must(now...) // an earlier server is started again in the middle of the upgrade
+	again := must(now...) // an earlier server restarts in the middle of the upgrade
 	write(again)
 	if s, err := postgres.Schema(t.Context(), database); err != nil || s.Version != len(now)+1 || s.Known != len(now) || len(s.Missing) > 0 {
 		t.Errorf("the schema: %+v, %v", s, err)
@@ -76,8 +76,8 @@ func TestVersionsSideBySide(t *testing.T) {
 	refused("was written by a later version of proviso", now...)
 }
 
-// TestStepsOfSchema: each step says whether old servers keep running, and one with which they
-// do only adds.
+// TestStepsOfSchema: each step says whether old servers keep running, and a step with which
+// they do only adds.
 func TestStepsOfSchema(t *testing.T) {
 	t.Parallel()
 	steps, err := postgres.Steps()

@@ -11,15 +11,15 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// parameter is a parameter of a URL that pgx reads as libpq does, see "Parameter Key Words"
-// in the manual of PostgreSQL. pgx sends every other one to the server as a setting, after
-// the password: a typo of sslmode would leave out what protects it.
+// parameter is a URL parameter that pgx reads as libpq does, see "Parameter Key Words" in the
+// PostgreSQL manual. pgx sends every other parameter to the server as a setting, after the
+// password: with a typo in sslmode, the password would go out unprotected.
 type parameter struct {
 	name     string
-	variable string                  // of the environment that says the same, "" if there is none
-	values   []string                // the valid ones, if there are few
-	valid    func(value string) bool // nil if every value is, or values says so
-	expected string                  // what valid takes
+	variable string                  // environment variable with the same meaning, "" if there is none
+	values   []string                // valid values, if there are few
+	valid    func(value string) bool // nil if every value is valid, or if values lists them
+	expected string                  // description of the values that valid accepts
 }
 
 var parameters = [...]parameter{
@@ -54,17 +54,17 @@ var parameters = [...]parameter{
 	{name: "user", variable: "PGUSER"},
 }
 
-// settings are those of a session that URLs have most often. The server knows all.
+// settings are the most common session settings in URLs. Only the server knows all.
 var settings = []string{"application_name", "options", "search_path"}
 
-// unsupported are parameters of libpq that pgx would send to the server as settings.
+// unsupported are libpq parameters that pgx would send to the server as settings.
 var unsupported = []string{"fallback_application_name", "gssdelegation", "gssencmode", "gsslib", "hostaddr", "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval",
 	"load_balance_hosts", "oauth_client_id", "oauth_client_secret", "oauth_issuer", "oauth_scope", "replication", "requirepeer", "requiressl", "scram_client_key", "scram_server_key",
 	"ssl_max_protocol_version", "ssl_min_protocol_version", "sslcompression", "sslcrl", "sslcrldir", "sslkeylogfile"}
 
-// checkParameters returns what is wrong with the parameters of a URL and with the variables
-// that say the same: all mistakes, and never a value or an unknown name, which may be a part of
-// a password. Only a name that is near to a known one is shown.
+// checkParameters returns all mistakes in the parameters of a URL and in the corresponding
+// environment variables. The error never shows a value or an unknown name, which may be part of
+// a password, except a name close to a known one.
 func checkParameters(text string) error {
 	_, rest, _ := strings.Cut(text, "://")
 	user := false
@@ -88,7 +88,7 @@ func checkParameters(text string) error {
 			return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: a parameter is like name=value, with each character that is no letter or digit written as %%XX")
 		case !is && isKnown(name):
 			mistake = "expected " + name + "=value"
-		case !is: // postgres://user:password without a host may be before it
+		case !is: // postgres://user:password without a host may precede it
 			mistake = "parameter " + strconv.Itoa(n+1) + ": expected name=value"
 		case slices.Contains(given, name) && isKnown(name):
 			mistake = "the parameter " + name + " is given twice"
@@ -121,9 +121,9 @@ func checkParameters(text string) error {
 	return nil
 }
 
-// mayBePassword reports whether an @ in the query of a URL without a user may be the one behind
-// its password: postgres://user:pass/wo?rd@host. It is not if no password can begin before the
-// query, or if what is there is a host, its port and parameters that there are.
+// mayBePassword reports whether an @ in the query of a URL without a user may be the end of its
+// password, as in postgres://user:pass/wo?rd@host. That is not so if no password can start
+// before the query, or if the text before it is a host and port and all parameters are known.
 func mayBePassword(server, query string) bool {
 	host, _, _ := strings.Cut(server, "/")
 	_, port, hasPort := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":")
@@ -141,8 +141,8 @@ func mayBePassword(server, query string) bool {
 	return false
 }
 
-// escaped returns a URL with each further = in the value of a parameter as %3D. pgx refuses it
-// raw, as libpq does, but programs that read URLs as RFC 3986 says accept it.
+// escaped returns a URL with each further = in a parameter value as %3D. pgx and libpq refuse a
+// raw one, but programs that parse URLs by RFC 3986 accept it.
 func escaped(text string) string {
 	from := strings.Index(text, "://") + len("://")
 	if i := strings.IndexAny(text[from:], "@/"); i >= 0 && text[from+i] == '@' { // as pgx does
@@ -161,15 +161,15 @@ func escaped(text string) string {
 	return text[:from] + server + "?" + strings.Join(pairs, "&")
 }
 
-// isKnown reports whether a text is the name of a parameter. Any other one may be a part of a
-// password, which no message shows.
+// isKnown reports whether a text is the name of a parameter. Any other text may be part of a
+// password, and no message shows it.
 func isKnown(name string) bool {
 	return slices.ContainsFunc(parameters[:], func(p parameter) bool { return p.name == name }) ||
 		slices.Contains(settings, name) || slices.Contains(unsupported, name)
 }
 
 // wrongParameter returns why a parameter cannot be used; "" if it can, or if only the server
-// knows.
+// can tell.
 func wrongParameter(name, value string) string {
 	var known []string
 	for i := range parameters {
@@ -193,13 +193,13 @@ func wrongParameter(name, value string) string {
 			return "there is no parameter " + name + "; did you mean " + k + "?"
 		}
 	}
-	if near := document.Nearest(name, append(known, settings...)); near != "" && len(name) > 4 { // role is near to port
+	if near := document.Nearest(name, append(known, settings...)); near != "" && len(name) > 4 { // "role" is close to "port"
 		return "there is no parameter " + name + "; did you mean " + near + "?"
 	}
 	return ""
 }
 
-// wrong returns what a value should be; "" if it is valid.
+// wrong returns what a value should be; "" if the value is valid.
 func (p *parameter) wrong(value string) string {
 	switch {
 	case p.values != nil && !slices.Contains(p.values, value):
@@ -218,7 +218,7 @@ func (p *parameter) wrong(value string) string {
 	return ""
 }
 
-// isName reports whether a text has the form of a parameter's name.
+// isName reports whether a text has the form of a parameter name.
 func isName(text string) bool {
 	return text != "" && len(text) <= 63 && !strings.ContainsFunc(text, func(r rune) bool {
 		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
@@ -241,8 +241,8 @@ func arePorts(value string) bool {
 	return true
 }
 
-// areMethods reports whether a value is a list of methods: those that may be used, or with !
-// those that may not.
+// areMethods reports whether a value is a list of authentication methods: those allowed, or,
+// each with !, those forbidden.
 func areMethods(value string) bool {
 	methods := strings.Split(value, ",")
 	_, first := strings.CutPrefix(strings.TrimSpace(methods[0]), "!")

@@ -15,7 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 )
 
-// notOpened returns why a database cannot be opened: one line, that of no server.
+// notOpened returns why a database cannot be opened: one line, which is not from a server.
 func notOpened(t *testing.T, url string) *proviso.Error {
 	t.Helper()
 	d, err := postgres.Open(t.Context(), url, postgres.Options{})
@@ -30,8 +30,8 @@ func notOpened(t *testing.T, url string) *proviso.Error {
 	return e
 }
 
-// TestParameters: a parameter that pgx would send to the server, or whose value it would
-// refuse in its own words, is named with what is expected, before anything is sent.
+// TestParameters: for a parameter that pgx would send to the server, or whose value pgx would
+// refuse in its own words, the error says what is expected, before anything is sent.
 func TestParameters(t *testing.T) {
 	const secret = "s3cret"
 	for query, says := range map[string]string{
@@ -119,8 +119,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestParametersOfServer: what only the server knows to be wrong is no question of TLS, and
-// no server that cannot be reached. No setting that it knows is taken for a typo.
+// TestParametersOfServer: an error that only the server can detect is not reported as a TLS
+// problem or an unreachable server. No setting that the server knows is taken for a typo.
 func TestParametersOfServer(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
@@ -171,7 +171,7 @@ func TestParametersOfServer(t *testing.T) {
 	}
 }
 
-// forward passes connections on to a socket, and returns its address.
+// forward forwards connections to a socket, and returns its address.
 func forward(t *testing.T, socket string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -197,7 +197,7 @@ func forward(t *testing.T, socket string) string {
 	return l.Addr().String()
 }
 
-// FuzzURL: whatever stands around a password, no message has it.
+// FuzzURL: no message contains the password, whatever surrounds it.
 func FuzzURL(f *testing.F) {
 	const secret = "S3CRETWORD"
 	for _, parts := range [][2]string{{"u:", "@h/p"}, {"u:x@", "/p?a=b"}, {"u:12/", "@h:1/p"}, {"u:%z", "@h"}, {"h/p?", "=x"}, {"h/p?sslmode=", ""}, {"h/p?password=", "&x=y"}, {"u:?", "=1@h/p"}, {"u:1", ""}, {"[", "]:x"}} {

@@ -1,6 +1,6 @@
-// Package postgres opens a store in a PostgreSQL database, which several servers and workers
-// share. The queries are those of package sqldb; what one process does, the others see. Start
-// at [Open]; store/storetest is the contract.
+// Package postgres opens a store in a PostgreSQL database that several servers and workers
+// share. The queries are those of package sqldb. Start at [Open]; store/storetest is the
+// contract.
 package postgres
 
 import (
@@ -25,18 +25,18 @@ import (
 // Options configure a database; the zero value is right for a server.
 type Options struct {
 	sqldb.Options
-	// Connections bounds how many connections this process has; 0 means [DefaultConnections],
-	// and fewer for what is no server.
-	// Writers of them write; the zero value of Writers means 4.
+	// Connections limits the number of connections of this process; 0 means
+	// [DefaultConnections], or fewer if the process is not a server. Up to Writers of them
+	// write; the zero value of Writers means 4.
 	Connections int
 }
 
-// DefaultConnections is how many connections a process has if nobody says otherwise: 4
-// writers, and 8 that read.
+// DefaultConnections is the default number of connections of a process: 4 that write, and 8
+// that read.
 const DefaultConnections = 12
 
 const (
-	// commandConnections are enough for a command that does one thing after the other.
+	// commandConnections is the number of connections of a command, which works sequentially.
 	commandConnections = 4
 
 	defaultWriters = 4
@@ -54,14 +54,14 @@ type DB struct {
 	engine *engine
 }
 
-// Open opens the database at a URL, such as postgres://user@host/name, and creates or
-// migrates its tables. Parameters of the URL and the PG… variables of the environment are
-// those of libpq. Errors never show the password.
+// Open opens the database at a URL, such as postgres://user@host/name, and creates or migrates
+// its tables. URL parameters and the PG… environment variables are those of libpq. Errors never
+// show the password.
 func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	return open(ctx, address, o, nil)
 }
 
-// open is Open with other steps of the schema, for tests; nil are those of this version.
+// open is Open with other migration steps, for tests; nil means the steps of this version.
 func open(ctx context.Context, address string, o Options, of []step) (*DB, error) {
 	if o.Connections <= 0 {
 		o.Connections = DefaultConnections
@@ -72,7 +72,7 @@ func open(ctx context.Context, address string, o Options, of []step) (*DB, error
 	if o.Writers <= 0 {
 		o.Writers = defaultWriters
 	}
-	o.Writers = max(2, min(o.Writers, o.Connections-1)) // of one writer, statements would be prepared
+	o.Writers = max(2, min(o.Writers, o.Connections-1)) // a single writer would prepare statements
 	e := &engine{stop: make(chan struct{}), steps: of}
 	err := e.connect(ctx, address, o)
 	if err == nil {
@@ -100,7 +100,7 @@ func open(ctx context.Context, address string, o Options, of []step) (*DB, error
 // Place names the database and its server, without user and password.
 func (d *DB) Place() string { return d.engine.place }
 
-// connect opens the connections, if the database can hold a store.
+// connect opens the connections if the database can hold a store.
 func (e *engine) connect(ctx context.Context, address string, o Options) error {
 	config, err := parse(address)
 	if err != nil {
@@ -118,7 +118,7 @@ func (e *engine) connect(ctx context.Context, address string, o Options) error {
 		}
 	}
 	config.RuntimeParams["application_name"] = processName + strconv.Itoa(len(e.steps))
-	config.RuntimeParams["client_encoding"] = "UTF8" // whatever the database has: it is asked
+	config.RuntimeParams["client_encoding"] = "UTF8" // the server converts from any database encoding
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectWait
 	}
@@ -132,8 +132,8 @@ func (e *engine) connect(ctx context.Context, address string, o Options) error {
 // form is what a URL looks like.
 const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is no letter or digit written as %XX"
 
-// parse reads a URL. Errors show nothing of what may be the password: a part of one that is
-// not escaped is read as the port, or as the database.
+// parse reads a URL. Errors show nothing that may be the password: a part of an unescaped
+// password is parsed as the port or the database.
 func parse(text string) (*pgx.ConnConfig, error) {
 	if port := wrongPort(text); port != "" {
 		return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: port %s is not valid: expected a number from 1 to 65535", port)
@@ -159,8 +159,8 @@ func parse(text string) (*pgx.ConnConfig, error) {
 	return nil, proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: %s", reason)
 }
 
-// ofFiles reports whether a reason of pgx is about certificates and services, which quotes
-// nothing else of a URL.
+// ofFiles reports whether a pgx error text is about certificate or service files. Such a text
+// quotes nothing else from the URL.
 func ofFiles(reason string) bool {
 	for _, begin := range []string{"unable to ", "failed to ", `both "sslcert"`} {
 		if strings.HasPrefix(reason, begin) {
@@ -170,8 +170,8 @@ func ofFiles(reason string) bool {
 	return false
 }
 
-// wrongPort returns a port that is a number and too large; "" if there is none. What stands
-// there may be a part of a password, unless a user is before it.
+// wrongPort returns a numeric port that is too large; "" if there is none. Without a user
+// before it, that number may be part of a password.
 func wrongPort(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.User == nil { // postgres://user:123456 may lack its host
@@ -183,8 +183,8 @@ func wrongPort(text string) string {
 	return u.Port()
 }
 
-// Password returns the password in a URL or in the variables of libpq, "" if there is none,
-// for whoever has to keep it out of what is shown.
+// Password returns the password in a URL or in the libpq variables, "" if there is none, for
+// callers that must keep it out of their output.
 func Password(text string) string {
 	config, err := pgx.ParseConfig(escaped(text))
 	if err != nil {
@@ -193,7 +193,7 @@ func Password(text string) string {
 	return config.Password
 }
 
-// placeOf names a database without its password.
+// placeOf returns the name of a database without its password.
 func placeOf(c *pgx.ConnConfig) string {
 	host := c.Host
 	if !strings.HasPrefix(host, "/") {

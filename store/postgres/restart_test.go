@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
-// TestRestart: PostgreSQL is killed and started again while runs store their rows. A request
-// is told at once, and work waits: no row is lost, stored twice, or worked on again.
+// TestRestart: PostgreSQL is killed and restarted while runs store their rows. A request fails
+// at once, and work waits: no row is lost, stored twice, or worked on again.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
@@ -44,7 +44,7 @@ func TestRestart(t *testing.T) {
 	if err := d.Start(t.Context(), func(ctx context.Context, job store.Job) error {
 		done, err := in.FinishedRows(ctx, job.Run.ID)
 		for i := len(done); err == nil && i < rows; i++ {
-			calls.Add(1) // what costs money
+			calls.Add(1) // costs money
 			time.Sleep(2 * time.Millisecond)
 			_, err = in.AddResults(ctx, job.Run.ID, []store.Result{{Index: i, Status: proviso.Pass, Cost: 1}})
 		}
@@ -81,7 +81,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// until waits for something that another goroutine brings about.
+// until waits for a condition that another goroutine fulfils.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {

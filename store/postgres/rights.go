@@ -23,7 +23,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// tableNames are the tables that the steps of the schema make. They are looked for once.
+// tableNames returns the tables that the migration steps create. They are parsed once.
 func (e *engine) tableNames() []string {
 	e.tables.Do(func() { e.names = tablesOf(e.steps) })
 	return e.names
@@ -39,17 +39,17 @@ func tablesOf(steps []step) (names []string) {
 	return names
 }
 
-// retired are tables that only an earlier version uses. The next step with which old servers
-// must stop drops them.
+// retired are tables that only an earlier version uses. The next step that requires old servers
+// to stop drops them.
 var retired = [...]string{"endpoint_rate"}
 
-// usedTables are those tables that this version uses.
+// usedTables returns the tables that this version uses.
 func (e *engine) usedTables() []string {
 	return slices.DeleteFunc(slices.Clone(e.tableNames()), func(table string) bool { return slices.Contains(retired[:], table) })
 }
 
-// foreign refuses a database that has no schema of proviso, but a table with the name of one
-// of ours.
+// foreign refuses a database without a proviso schema that has a table with the name of one of
+// ours.
 func (e *engine) foreign(ctx context.Context, q querier) error {
 	var table sql.NullString
 	if err := q.QueryRowContext(ctx, "SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND relname = ANY($1)", e.tableNames()).
@@ -62,10 +62,10 @@ func (e *engine) foreign(ctx context.Context, q querier) error {
 	return nil
 }
 
-// allRights are those of a process that reads and writes.
+// allRights are the rights of a process that reads and writes.
 var allRights = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 
-// use notes what the process is going to use: some tables, or all.
+// use records the tables that the process is going to use.
 func (e *engine) use(o *sqldb.Options) {
 	e.uses, e.needs = o.Uses, allRights
 	if o.Access == sqldb.Reading {
@@ -73,7 +73,7 @@ func (e *engine) use(o *sqldb.Options) {
 	}
 }
 
-// rights refuses a user who may not do what the process needs, before the first client is
+// rights refuses a user without the rights that the process needs, before the first client is
 // served.
 func (e *engine) rights(ctx context.Context) error {
 	missing, err := e.missing(ctx, e.needs)
@@ -83,8 +83,8 @@ func (e *engine) rights(ctx context.Context) error {
 	return proviso.Errorf(proviso.Refused, "%s the database %s: %s", opening, e.place, missing)
 }
 
-// missing says which of some rights the user lacks on the tables that the process uses, and
-// what gives them; "" if none.
+// missing describes which of the needed rights the user lacks on the tables that the process
+// uses, and the statements that grant them; "" if none.
 func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 	tables, rights := []string{schemaTable}, []string{"SELECT"}
 	add := func(table string, needs []string) {
@@ -110,15 +110,15 @@ func (e *engine) missing(ctx context.Context, needed []string) (string, error) {
 	return "the user " + e.user + " lacks rights, such as on the table " + table.String + "; " + e.grants(strings.Split(lacks.String, ", ")) + ", or connect as the owner of the tables", nil
 }
 
-// grants returns the statements that give the user what the process needs, or some rights if
-// it uses all tables.
+// grants returns the statements that grant the user what the process needs, or, if it uses all
+// tables, some rights.
 func (e *engine) grants(rights []string) string {
 	to := " TO " + ident(e.user)
 	if e.uses == nil {
 		return "GRANT " + strings.Join(rights, ", ") + " ON ALL TABLES IN SCHEMA " + ident(e.schema) + to
 	}
 	of := map[string][]string{}
-	var order []string // of rights, by the first table that has them
+	var order []string // of rights, by their first table
 	for _, u := range append([]sqldb.Use{{Table: schemaTable, Rights: allRights[:1]}}, e.uses...) {
 		r := strings.Join(u.Rights, ", ")
 		if of[r] == nil {
@@ -132,7 +132,7 @@ func (e *engine) grants(rights []string) string {
 	return strings.Join(order, "; ")
 }
 
-// readFor is for how long it is known that all tables could be read.
+// readFor is how long a successful read of all tables is remembered.
 const readFor = 2 * time.Second
 
 // Usable implements [sqldb.Engine].
@@ -162,7 +162,7 @@ func (e *engine) Usable(ctx context.Context) error {
 	return err
 }
 
-// read are the tables that the process reads.
+// read returns the tables that the process reads.
 func (e *engine) read() []string {
 	tables := []string{schemaTable}
 	for _, u := range e.uses {
@@ -176,8 +176,8 @@ func (e *engine) read() []string {
 	return tables
 }
 
-// readable runs an empty SELECT on each table, unless it did so lately: that needs the rights
-// that reading needs. A success is forgotten once a right was missing for something else.
+// readable runs an empty SELECT on each table, unless it recently did: that needs the same
+// rights as reading. After a missing right the next call checks again.
 func (e *engine) readable(ctx context.Context) error {
 	if time.Now().UnixMilli()-e.readAt.Load() < readFor.Milliseconds() {
 		return nil
@@ -201,7 +201,7 @@ func errNoSchema() error {
 	return store.Cause(store.ErrUnreadable, "no right to use the schema of its tables, or tables were removed")
 }
 
-// denied is the cause of an error because of which something is not allowed.
+// denied returns the cause of a permission error.
 func (e *engine) denied(doing string, err error) error {
 	message := messageOf(err)
 	switch {
@@ -220,7 +220,7 @@ func (e *engine) denied(doing string, err error) error {
 	return store.ErrUnreadable
 }
 
-// lacking says which right the user lacks, from the message of PostgreSQL.
+// lacking describes which right the user lacks, from the PostgreSQL message.
 func (e *engine) lacking(err error) string {
 	message := messageOf(err)
 	_, on, _ := strings.Cut(message, "permission denied for ")
@@ -237,14 +237,14 @@ func (e *engine) lacking(err error) string {
 	return "the user " + e.user + " lacks a right (" + message + "); connect as the owner of the tables, or GRANT it"
 }
 
-// openedAt is the key of when a connection was opened, among its data.
+// openedAt is the key of a connection's opening time in its custom data.
 const openedAt = "proviso.opened"
 
-// lostRights makes the connections that are open now unusable: a session that began while
-// the database was read-only stays so, and one to a server that became a replica does, too.
-// Rights are those of the moment, and need no new session.
+// lostRights makes the open connections unusable: a session that started while the database was
+// read-only stays read-only, as does one to a server that became a replica. Changed rights take
+// effect at once and need no new session.
 func (e *engine) lostRights(code string) {
-	if now := time.Now().UnixMilli(); code == readOnlyTransaction && now-e.outdated.Load() > time.Second.Milliseconds() { // not for each request
+	if now := time.Now().UnixMilli(); code == readOnlyTransaction && now-e.outdated.Load() > time.Second.Milliseconds() { // not for every request
 		e.outdated.Store(now)
 	}
 }
@@ -255,7 +255,8 @@ func (e *engine) connected(_ context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// reused is called before a connection is used again; the pool then opens another one.
+// reused is called before a connection is reused. If it rejects the connection, the pool opens
+// another one.
 func (e *engine) reused(_ context.Context, c *pgx.Conn) error {
 	if at, _ := c.PgConn().CustomData()[openedAt].(int64); at <= e.outdated.Load() {
 		return driver.ErrBadConn
@@ -263,19 +264,19 @@ func (e *engine) reused(_ context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// The queries name the project of each row that they read or write. Policies of the database
-// are a second wall behind them: a row of another project is not there, for a session that
-// has not said that it is of that project. See "Row Security Policies" in the manual of
-// PostgreSQL. They do not bind a superuser, nor a role with BYPASSRLS.
+// The queries name the project of each row that they read or write. Row security is a second
+// barrier: a session that has not set the project of a row does not see the row. See "Row
+// Security Policies" in the PostgreSQL manual. Policies do not bind a superuser or a role with
+// BYPASSRLS.
 
-// scopeVariable is the variable of a session that the policies read.
+// scopeVariable is the session variable that the policies read.
 const scopeVariable = "proviso.project"
 
 // Scoped implements [sqldb.Engine].
 func (e *engine) Scoped() bool { return true }
 
-// Enter implements [sqldb.Engine]. What a connection was told last is kept with it, so that
-// it is told again only if that differs.
+// Enter implements [sqldb.Engine]. The last project is stored with the connection, so that it
+// is set again only if it differs.
 func (e *engine) Enter(ctx context.Context, c *sql.Conn, project string) error {
 	return c.Raw(func(driver any) error {
 		conn := driver.(*stdlib.Conn).Conn()
@@ -292,7 +293,7 @@ func (e *engine) Enter(ctx context.Context, c *sql.Conn, project string) error {
 	})
 }
 
-// EnterTx implements [sqldb.Engine]: it holds until the end of the transaction.
+// EnterTx implements [sqldb.Engine]: the setting holds until the end of the transaction.
 func (e *engine) EnterTx(ctx context.Context, t *sql.Tx, project string) error {
 	_, err := t.ExecContext(ctx, "SELECT set_config($1, $2, true)", scopeVariable, project)
 	return err

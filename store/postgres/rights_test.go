@@ -39,8 +39,7 @@ func mustOpen(t *testing.T, url string, access sqldb.Access) *postgres.DB {
 	return d
 }
 
-// cannotWrite wants that an open database can be read and not written, and says so as
-// something that passes.
+// cannotWrite checks that an open database is read-only, and reports that as temporary.
 func cannotWrite(t *testing.T, d *postgres.DB, says string) {
 	t.Helper()
 	_, err := d.In("p").CreateRun(t.Context(), store.NewRun{Suite: "s"})
@@ -55,7 +54,7 @@ func cannotWrite(t *testing.T, d *postgres.DB, says string) {
 	}
 }
 
-// oneReason wants that clients see the same reason for whatever fails.
+// oneReason checks that clients see the same reason for every failing operation.
 func oneReason(t *testing.T, d *postgres.DB, want string) {
 	t.Helper()
 	_, of := d.Authenticate(t.Context(), store.NewSecret())
@@ -78,8 +77,8 @@ func canWrite(t *testing.T, d *postgres.DB) {
 	}
 }
 
-// TestReadOnly: a database that cannot be written for a while is no refusal of the request,
-// and is written again without a restart. Whoever only reads can use it meanwhile.
+// TestReadOnly: a database that is read-only for a while does not refuse requests for good, and
+// becomes writable without a restart. Meanwhile, readers can use it.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
@@ -105,8 +104,8 @@ func TestReadOnly(t *testing.T) {
 	canWrite(t, d)
 }
 
-// TestRights: docs/scale.md has what a user needs who is not the owner of the tables. Who
-// lacks some of it cannot start a server, and is told what gives it.
+// TestRights: docs/scale.md lists the rights that a user needs who is not the owner of the
+// tables. Without one of them, a server does not start, and the error says how to grant it.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
@@ -197,7 +196,7 @@ func TestRights(t *testing.T) {
 	refused("owner", sqldb.Making, "`proviso store migrate` applies what is missing")
 }
 
-// TestForeign: a table of another program is named before anything is made.
+// TestForeign: a table of another program is reported before anything is created.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)

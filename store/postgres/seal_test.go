@@ -19,8 +19,8 @@ import (
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
-// TestSealingLater: from when one server seals texts, no other one stores them unsealed,
-// also if it is writing at that moment.
+// TestSealingLater: once one server seals texts, no other one stores unsealed texts, even if it
+// is writing at that moment.
 func TestSealingLater(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.Database(t)

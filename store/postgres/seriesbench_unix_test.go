@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// BenchmarkSeries is that of package storetest, as soon as the tables were filled, and after
-// the server has counted them.
+// BenchmarkSeries is that of package storetest, right after the tables were filled, and after
+// the server has analysed them.
 func BenchmarkSeries(b *testing.B) {
 	s := postgrestest.StartFor(b)
 	for _, sql := range []string{"", "ANALYZE"} {

@@ -36,8 +36,8 @@ func listening(t *testing.T, serve func(net.Conn)) (url string) {
 	return "postgres://u:s3cret-word@" + l.Addr().String() + "/p"
 }
 
-// TestAnotherProgramListens: what listens at the address of a database and is not PostgreSQL is
-// told from a database that is away.
+// TestAnotherProgramListens: another program at the address of a database is distinguished from
+// an unreachable database.
 func TestAnotherProgramListens(t *testing.T) {
 	t.Parallel()
 	silent := listening(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })

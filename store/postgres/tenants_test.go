@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// TestSecondWall: a query that forgets the project, on the same database and as the same
-// role, sees rows of the project that the session is of, and of no other. A session of none
-// sees nothing. It writes nothing for others, either. Every table with a project has it.
+// TestSecondWall: a query that forgets the project, on the same database and as the same role,
+// sees only rows of the session's project. A session without a project sees nothing. Neither
+// can write rows of other projects. This covers every table with a project.
 func TestSecondWall(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.Database(t)
@@ -80,9 +80,9 @@ func TestSecondWall(t *testing.T) {
 }
 
 // openTables are the tables without a policy. A key is found before its project is known, and
-// the key of an operator is charged for what it does in other projects. Replies are claimed
-// with a key. Rates, the key of contents and the version of the schema are of no project. The
-// rest are found by the number of a row that has a project and a policy.
+// an operator's key is charged for its work in other projects. Replies are claimed with a key.
+// Rates, the content key and the schema version belong to no project. Rows of the others are
+// found by the number of a row that has a project and a policy.
 var openTables = []string{
 	"api_key", "content_key", "endpoint_rate", "event_content", "label_item", "label_lease", "label_worker", "proviso_schema", "reply",
 	"result", "run_file", "run_part", "traffic_hour", "traffic_prompt", "verdict", "watch_anchor", "watch_chart", "watch_hour",

@@ -21,9 +21,9 @@ func readAlarm(row scanner) (a store.Alarm, seq int64, err error) {
 	return a, seq, err
 }
 
-// putAlarm adds or updates an alarm. What is acked stays so until it is closed.
+// putAlarm adds or updates an alarm. An acknowledged alarm stays so until it is closed.
 func (t *tx) putAlarm(d project, watch int64, a *store.Alarm, now time.Time) error {
-	return t.changeOne(proviso.Errorf(proviso.Conflict, "the alarm %s is of another watch", short(a.ID)), `INSERT INTO watch_alarm (id, project, watch, kind, assertion, state, opened, closed, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.changeOne(proviso.Errorf(proviso.Conflict, "the alarm %s belongs to another watch", short(a.ID)), `INSERT INTO watch_alarm (id, project, watch, kind, assertion, state, opened, closed, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET state = CASE WHEN watch_alarm.state = 'acked' AND excluded.state = 'open' THEN 'acked' ELSE excluded.state END, closed = excluded.closed, updated = excluded.updated, body = excluded.body
 		WHERE watch_alarm.watch = excluded.watch`,
 		a.ID, string(d.name), watch, a.Kind, a.Assertion, string(a.State), micros(a.Opened), micros(a.Closed), micros(now), []byte(a.Body))
@@ -86,7 +86,7 @@ func readNotice(row scanner) (n store.Notice, seq int64, err error) {
 	return n, seq, err
 }
 
-// addNotice adds a notice, unless it is there.
+// addNotice adds a notice unless it exists.
 func (t *tx) addNotice(d project, watch int64, n *store.NewNotice, now time.Time) error {
 	due := n.Due
 	if due.IsZero() {
@@ -100,7 +100,7 @@ func (t *tx) addNotice(d project, watch int64, n *store.NewNotice, now time.Time
 // LeaseNotices implements [store.Outbox].
 func (d project) LeaseNotices(ctx context.Context, lease time.Duration, limit int) (notices []store.Notice, err error) {
 	if lease <= 0 || limit < 0 {
-		return nil, proviso.Errorf(proviso.Invalid, "a lease needs a time, and an amount of at least 0")
+		return nil, proviso.Errorf(proviso.Invalid, "a lease needs a duration, and a limit of at least 0")
 	}
 	const due = " WHERE project = ? AND due <= ? AND sent IS NULL AND dropped IS NULL"
 	var any bool

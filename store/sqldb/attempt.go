@@ -14,21 +14,21 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// job is the work of this process on a run: all of it, or the parts that it takes.
+// job is this process's work on a run: all of it, or the parts that it takes.
 type job struct {
 	run    runRow
-	joined bool // others executed the run when this one began
+	joined bool // others were executing the run when this job started
 	cancel context.CancelFunc
-	left   int  // rows of a divided run that were finished when this process left it
-	taken  int  // parts; guarded by runner.mu, as is lost
-	lost   bool // others have, or may have, what this one took
+	left   int  // rows of a sharded run that were finished when this process left it
+	taken  int  // number of parts; guarded by runner.mu, like lost
+	lost   bool // others have, or may have, what this job took
 }
 
 // divided reports whether several processes may execute the run.
 func (j *job) divided() bool { return j.run.Division.Parts > 0 }
 
-// claim finds work: the first run that is due, or else one that is being executed and has
-// parts that nobody took. ok is false if there is none.
+// claim finds work: the first run that is due, otherwise a running run with unclaimed parts. ok
+// is false if there is none.
 func (d *DB) claim(ctx context.Context) (j *job, ok bool, err error) {
 	run, ok, err := d.claimRun(ctx)
 	if ok || err != nil {
@@ -38,11 +38,11 @@ func (d *DB) claim(ctx context.Context) (j *job, ok bool, err error) {
 	return &job{run: run, joined: true}, ok, err
 }
 
-// claimRun sets the first run that is due to running; ok is false if there is none.
+// claimRun sets the first due run to running; ok is false if there is none.
 func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 	var former string
 	for {
-		// Most of the time there is nothing to do, and so nothing is written.
+		// Most of the time there is no work, so read before writing.
 		id, found, err := d.notMine(ctx, "SELECT id, seq, needs FROM run WHERE status = 'queued' AND due <= ?", micros(d.now()))
 		if err != nil || !found {
 			return run, false, err
@@ -71,8 +71,8 @@ func (d *DB) claimRun(ctx context.Context) (run runRow, ok bool, err error) {
 	}
 }
 
-// notMine returns the first of the runs that a query lists which this process can execute and
-// does not: of one that it has lost, it may still end the work.
+// notMine returns the first run of a query's result that this process can execute and is not
+// executing. A lost run whose work has not ended yet counts as executing.
 func (d *DB) notMine(ctx context.Context, query string, args ...any) (id string, found bool, err error) {
 	type candidate struct {
 		id, needs string
@@ -110,7 +110,8 @@ func (d *DB) notMine(ctx context.Context, query string, args ...any) (id string,
 	}
 }
 
-// has reports whether this process executes a run, or has lost it and not ended yet.
+// has reports whether this process executes a run, including a lost run whose work has not
+// ended yet.
 func (r *runner) has(run string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +122,7 @@ func tooOften() string {
 	return fmt.Sprintf("the process ended %d times while executing the run", store.MaxAttempts)
 }
 
-// attempt executes one attempt of a run, and records how it ended.
+// attempt executes one attempt of a run and records its result.
 func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	defer d.runner.end(j)
 	run := store.Job{Run: j.run.Run, Attempt: j.run.Attempts, Process: d.runner.owner, Drain: d.runner.drain}
@@ -130,7 +131,7 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 	}
 	again := false
 	failure := d.untilRoom(ctx, func() error {
-		if again && j.divided() { // the part that was under way is not done
+		if again && j.divided() { // the unfinished part is not done
 			if err := d.returnParts(ctx, j); err != nil {
 				return err
 			}
@@ -138,7 +139,7 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 		again = true
 		return d.callWork(ctx, run)
 	})
-	keep := store.Patient(context.WithoutCancel(ctx)) // the result is recorded, even if the context ends
+	keep := store.Patient(context.WithoutCancel(ctx)) // record the result even if the context ends
 	for pause := d.options.Retry(1); ; pause = max(pause, time.Millisecond) {
 		err := d.endAttempt(keep, j, failure, stopping.Err() != nil || errors.Is(failure, store.ErrDrained))
 		if err == nil {
@@ -147,13 +148,13 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 		d.options.Logger.WarnContext(ctx, "record how a run ended", "run", j.run.ID, "error", err)
 		select {
 		case <-stopping.Done():
-			return // whoever starts next takes the run up
+			return // another process, or the next start, takes over the run
 		case <-time.After(pause):
 		}
 	}
 }
 
-// untilRoom calls do again for as long as the disk is full, until ctx ends.
+// untilRoom repeats do while the disk is full, until ctx ends.
 func (d *DB) untilRoom(ctx context.Context, do func() error) error {
 	var told time.Time
 	for {
@@ -173,7 +174,7 @@ func (d *DB) untilRoom(ctx context.Context, do func() error) error {
 	}
 }
 
-// begin notes a job, and returns its context.
+// begin registers a job and returns its context.
 func (r *runner) begin(ctx context.Context, j *job) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,7 +190,7 @@ func (r *runner) end(j *job) {
 	j.cancel()
 }
 
-// lose ends the work of a job, because what it took is no longer its own.
+// lose cancels a job whose run or parts this process no longer holds.
 func (r *runner) lose(j *job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -208,7 +209,7 @@ func (d *DB) callWork(ctx context.Context, job store.Job) (err error) {
 	return d.runner.work(store.Patient(ctx), job)
 }
 
-// endAttempt records how an attempt ended, unless the run has ended meanwhile, or is of
+// endAttempt records the result of an attempt, unless the run has ended meanwhile or belongs to
 // another process.
 func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping bool) error {
 	run := &j.run
@@ -247,7 +248,7 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 	return err
 }
 
-// addNeeds adds to what a run needs, as long as it does not become too much.
+// addNeeds adds needs to a run, unless the result would be invalid.
 func (t *tx) addNeeds(id string, more []string) error {
 	if len(more) == 0 {
 		return nil
@@ -264,7 +265,7 @@ func (t *tx) addNeeds(id string, more []string) error {
 	return err
 }
 
-// ignoreNone returns an error unless it says that there is no row.
+// ignoreNone returns nil for sql.ErrNoRows, and other errors unchanged.
 func ignoreNone(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -278,7 +279,7 @@ func (t *tx) requeue(id string, attempts int, due time.Time, why string) error {
 	return err
 }
 
-// reason is the stored form of an error.
+// reason returns the stored form of an error.
 func reason(err error) string {
 	const most = 4096
 	text := err.Error()

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// changeQueue has the changes that wait for a writer. The changes of one project go to one
-// writer at a time: others would only wait for it, and what comes meanwhile shares the next
-// transaction. It is safe for concurrent use.
+// changeQueue holds the changes that wait for a writer. Only one writer at a time gets changes
+// of a project: another would only wait for it, and changes that arrive meanwhile share the
+// next transaction. It is safe for concurrent use.
 type changeQueue struct {
 	mu      sync.Mutex
-	waiting []*change       // first come, first served
-	busy    map[string]bool // projects that a writer changes
-	wake    chan struct{}   // a writer looks again
+	waiting []*change       // in order of arrival
+	busy    map[string]bool // projects that a writer is changing
+	wake    chan struct{}   // makes a writer check the queue
 }
 
 func newChangeQueue(writers int) *changeQueue {
 	return &changeQueue{busy: map[string]bool{}, wake: make(chan struct{}, writers)}
 }
 
-// news lets a writer look. If there is no room for that, every writer will.
+// news wakes a writer. If the channel is full, all writers are already due to wake.
 func (q *changeQueue) news() {
 	select {
 	case q.wake <- struct{}{}:
@@ -35,7 +35,7 @@ func (q *changeQueue) add(c *change) {
 	q.news()
 }
 
-// remove takes a change back; false if a writer has it.
+// remove removes a waiting change; false if a writer has it.
 func (q *changeQueue) remove(c *change) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -46,8 +46,9 @@ func (q *changeQueue) remove(c *change) bool {
 	return i >= 0
 }
 
-// take takes the first changes of projects that no writer changes, for a writer that ends with
-// [changeQueue.done]. It waits for one; nil once closing is closed.
+// take removes and returns the first changes of projects that no writer is changing. The writer
+// must call [changeQueue.done] afterwards. take waits for a change; it returns nil once closing
+// is closed.
 func (q *changeQueue) take(closing <-chan struct{}) []*change {
 	for {
 		select {
@@ -82,7 +83,7 @@ func (q *changeQueue) ready() (batch []*change) {
 	return batch
 }
 
-// done says that the changes are written.
+// done marks the changes as written.
 func (q *changeQueue) done(batch []*change) {
 	q.mu.Lock()
 	for _, c := range batch {

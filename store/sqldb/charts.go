@@ -60,7 +60,7 @@ func (d project) SaveCharts(ctx context.Context, watch string, s store.ChartSave
 	})
 }
 
-// addAnchors adds a round of anchors, and what it cost.
+// addAnchors adds a round of anchors and its cost.
 func (t *tx) addAnchors(d project, watch string, seq int64, r *store.AnchorRound) error {
 	if _, err := t.exec("INSERT INTO watch_anchor (watch, at, judge, set_version, cost, results) VALUES (?, ?, ?, ?, ?, ?)",
 		seq, micros(r.At), r.Judge, r.Set, r.Cost, []byte(r.Results)); err != nil {
@@ -80,8 +80,8 @@ func (d project) Anchors(ctx context.Context, watch string, limit int) ([]store.
 	})(d.query(ctx, "SELECT at, judge, set_version, cost, results FROM watch_anchor WHERE watch = ? ORDER BY seq DESC LIMIT ?", seq, limit))
 }
 
-// pruneWatches removes verdicts, rollups, alarms and notices that are too old, and what is
-// left of removed watches.
+// pruneWatches removes expired verdicts, rollups, alarms and notices, and the data of removed
+// watches.
 func (d *DB) pruneWatches(ctx context.Context, now time.Time, r store.Retention) (verdicts int, err error) {
 	if err := d.removeWatches(ctx); err != nil {
 		return 0, err

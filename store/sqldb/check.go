@@ -10,27 +10,26 @@ import (
 	"github.com/proviso-eval/proviso/label"
 )
 
-// rule is what two parts of the data have to agree on.
+// rule is a consistency rule between two parts of the data.
 type rule struct {
-	// says is the message on a row of the query: what it is about, and two numbers.
+	// says is the message for a row of the query. It formats the row's subject and two numbers.
 	says  string
 	query string
 	args  []any
 }
 
-// mostOfRule is how many problems of one kind are listed.
+// mostOfRule is how many violations of a rule are listed.
 const mostOfRule = 10
 
-// Check reads the whole database and returns what is wrong with its data, a line for each
-// mistake; none is good. Of a kind that occurs often, it lists ten. It changes nothing, and
-// sees the data as they are at one time, so others may write meanwhile. The error is that of
-// a database that cannot be read.
+// Check reads the whole database and returns the inconsistencies in its data, one line each;
+// nil means none. It lists at most ten of each kind. It changes nothing and reads a snapshot,
+// so others may write meanwhile. The error means that the database cannot be read.
 func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 	t, err := d.reading.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, d.failed("read", err)
 	}
-	defer t.Rollback() // it reads only
+	defer t.Rollback() // read-only
 	if d.engine.Scoped() {
 		if err := d.engine.EnterTx(ctx, t, AllProjects); err != nil {
 			return nil, d.failed("read", err)
@@ -54,7 +53,7 @@ func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 	return problems, nil
 }
 
-// rules are those of the data, in the order of the tables.
+// rules returns the consistency rules, in the order of the tables.
 func rules() []rule {
 	pass, fail := string(label.Pass), string(label.Fail)
 	list := []rule{
@@ -84,12 +83,12 @@ func rules() []rule {
 	return slices.Concat(list, trafficRules(), traceRules())
 }
 
-// latestVerdicts is how many verdicts are held against their rollups.
+// latestVerdicts is how many verdicts are compared with their rollups.
 const latestVerdicts = 100_000
 
 func trafficRules() []rule {
-	// A rollup outlives its verdicts, so it may have more than are there, and not fewer. One
-	// that is missing may have been removed, unless an older one is there.
+	// A rollup outlives its verdicts, so it may count more verdicts than exist, but not fewer.
+	// A missing rollup may have been pruned, unless an older one exists.
 	rolled := func(table, columns, same, only string) string {
 		return `SELECT w.name, coalesce(h.pass + h.fail + h.errors + h.skipped, 0), v.n FROM
 			(SELECT watch, assertion, hour, ` + columns + `, count(*) AS n FROM (SELECT watch, assertion, time / 3600000000 AS hour, version, judge, segment FROM watch_verdict ORDER BY seq DESC LIMIT ?) latest

@@ -23,29 +23,29 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// leastKey is the least length of [Options.ContentKey] in bytes.
+// leastKey is the minimum length of [Options.ContentKey], in bytes.
 const leastKey = 32
 
-// The first byte of a stored content.
+// The first byte of stored content.
 const (
-	plain  = 0 // text, in a column that may have a sealed one
+	plain  = 0 // plain text, in a column that may also hold sealed text
 	packed = 1 // compressed
-	sealed = 2 // compressed and encrypted: the day of its key in 4 bytes, nonce, text and tag
+	sealed = 2 // compressed and encrypted: the day of its key in 4 bytes, then nonce, ciphertext and tag
 )
 
 // contents compresses the texts of events, and seals them if there is a key.
 type contents struct {
-	known  atomic.Bool // the database has a key
+	known  atomic.Bool // the database is known to have a key
 	secret []byte
 
 	mu   sync.Mutex
-	days map[uint32]cipher.AEAD // keys by day, so that no key seals too many texts
+	days map[uint32]cipher.AEAD // derived keys by day, so that no key seals too many texts
 
 	encoder func() *zstd.Encoder
 	decoder func() *zstd.Decoder
 }
 
-// openContents checks the key of a database. One that had none gets it.
+// openContents checks the key of a database. A database without a key adopts the given one.
 func (d *DB) openContents(ctx context.Context) error {
 	c := &d.contents
 	c.days = map[uint32]cipher.AEAD{}
@@ -84,7 +84,7 @@ func (d *DB) openContents(ctx context.Context) error {
 		}
 		return nil
 	case d.options.Access == Reading:
-		return nil // nothing is sealed
+		return nil // nothing needs to be sealed
 	}
 	salt = make([]byte, 32)
 	rand.Read(salt) // never fails: crypto/rand ends the program instead
@@ -100,11 +100,11 @@ func (d *DB) openContents(ctx context.Context) error {
 	return err
 }
 
-// textTables are those whose texts are sealed.
+// textTables are the tables with sealed texts.
 var textTables = []string{"event_content", "feedback", "shared", "trace_part", "traffic_prompt", "watch", "watch_verdict"}
 
-// beginSealing stores what a key is checked by. A transaction that is storing a text then
-// has ended, or sees it: see [tx.checkUnsealed].
+// beginSealing stores the data by which a key is checked. A concurrent transaction that stores
+// a text has either ended by then, or sees the key: see [tx.checkUnsealed].
 func (d *DB) beginSealing(ctx context.Context, salt, known []byte) (err error) {
 	for range tries {
 		if err = d.storeKey(ctx, salt, known); err == nil || !d.engine.Again(err) {
@@ -129,12 +129,12 @@ func (d *DB) storeKey(ctx context.Context, salt, known []byte) error {
 	return t.Commit()
 }
 
-// anyKey tells whether the database has a key.
+// anyKey is the query that finds out whether the database has a key.
 const anyKey = "SELECT count(*) FROM content_key"
 
-// checkUnsealed returns why a change that stored a text must be undone: another server has
-// begun to seal, and this one has no key. It comes after the text is written, so that the
-// other one waits, or is seen.
+// checkUnsealed returns why a change that stored a text must be rolled back: another server has
+// begun to seal, and this process has no key. It is called after the text is written, so that a
+// concurrent beginSealing either waits for this transaction or is visible to it.
 func (t *tx) checkUnsealed() error {
 	texts := t.texts
 	t.texts = false
@@ -144,7 +144,7 @@ func (t *tx) checkUnsealed() error {
 	return t.db.unsealed(t.queryRow(anyKey))
 }
 
-// unsealed is checkUnsealed with the row of [anyKey].
+// unsealed is checkUnsealed on the result row of [anyKey].
 func (d *DB) unsealed(row scanner) error {
 	var keys int
 	if err := row.Scan(&keys); err != nil {
@@ -160,8 +160,8 @@ func deriveKey(key, salt []byte) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, salt, "proviso contents", 32)
 }
 
-// CheckContentKey returns why a process without the key must not start that needs contents: they
-// are sealed. Whatever needs no contents works without the key.
+// CheckContentKey returns why a process that needs contents must not start: they are sealed,
+// and it has no key. Everything else works without the key.
 func (d *DB) CheckContentKey() error {
 	if d.textsAccepted() != nil {
 		return proviso.Because(store.ErrSealed, proviso.Refused, "the contents of events are sealed, and their key was not given")
@@ -169,7 +169,7 @@ func (d *DB) CheckContentKey() error {
 	return nil
 }
 
-// textsAccepted returns why this process can store no text, as far as it knows, or nil.
+// textsAccepted returns why this process can store no texts, as far as it knows, or nil.
 func (d *DB) textsAccepted() error {
 	if d.contents.known.Load() && d.contents.secret == nil {
 		return errSealed()
@@ -177,7 +177,7 @@ func (d *DB) textsAccepted() error {
 	return nil
 }
 
-// errSealed is the error of reading or storing what is sealed without the key.
+// errSealed returns the error for reading or storing sealed texts without the key.
 func errSealed() error {
 	return proviso.Because(store.ErrSealed, proviso.Unavailable, "%v", store.ErrSealed)
 }
@@ -190,7 +190,7 @@ func (d *DB) Texts(ctx context.Context) error {
 	return d.unsealed(d.queryRow(ctx, anyKey))
 }
 
-// ofDay returns the cipher of a day since 1970.
+// ofDay returns the cipher of a day, counted from 1970.
 func (c *contents) ofDay(day uint32) (cipher.AEAD, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,8 +212,8 @@ func (c *contents) ofDay(day uint32) (cipher.AEAD, error) {
 	return a, err
 }
 
-// pack makes the stored form of a content. what is bound to it: the content of one event
-// cannot be put in the place of another.
+// pack returns the stored form of a content. what is authenticated with it, so that the content
+// of one event cannot replace that of another.
 func (c *contents) pack(what string, content []byte, day int64) ([]byte, error) {
 	if c.secret == nil {
 		return c.encoder().EncodeAll(content, []byte{packed}), nil
@@ -255,26 +255,26 @@ func (c *contents) unpack(what string, stored []byte) ([]byte, error) {
 	return text, nil
 }
 
-// ofEvent names the content of an event.
+// ofEvent returns what [contents.pack] binds the content of an event to.
 func ofEvent(p store.Project, id string) string { return "event\x00" + string(p) + "\x00" + id }
 
-// ofPrompt names the text of a prompt.
+// ofPrompt is like ofEvent, for the text of a prompt.
 func ofPrompt(hash string) string { return "prompt\x00" + hash }
 
-// ofComment names the comment of a thumb.
+// ofComment is like ofEvent, for the comment of a thumb.
 func ofComment(p store.Project, f *ingest.Feedback) string {
 	return "comment\x00" + string(p) + "\x00" + f.Event + "\x00" + f.TraceID + "\x00" + f.User
 }
 
-// sealedText begins an error of a watch that is sealed; the rest is base64, because the
-// column holds text.
+// sealedText is the prefix of a watch's sealed error. The rest is base64, because the column
+// holds text.
 const sealedText = "sealed:"
 
-// ofError names the error of a watch.
+// ofError is like ofEvent, for the error of a watch.
 func ofError(watch int64) string { return fmt.Sprintf("error of watch %d", watch) }
 
-// sealError makes the stored form of why an event could not be evaluated, which may quote
-// what is sealed.
+// sealError returns the stored form of the reason why an event could not be evaluated. The
+// reason may quote sealed texts.
 func (c *contents) sealError(watch int64, why string, day int64) (string, error) {
 	if c.secret == nil || why == "" {
 		return why, nil
@@ -283,7 +283,7 @@ func (c *contents) sealError(watch int64, why string, day int64) (string, error)
 	return sealedText + base64.StdEncoding.EncodeToString(stored), err
 }
 
-// openError is the inverse of sealError. Without the key, there is no error.
+// openError is the inverse of sealError. Without the key it returns "".
 func (c *contents) openError(watch int64, stored string) string {
 	text, isSealed := strings.CutPrefix(stored, sealedText)
 	data, err := base64.StdEncoding.DecodeString(text)
@@ -297,7 +297,7 @@ func (c *contents) openError(watch int64, stored string) string {
 	return string(why)
 }
 
-// packEvent makes the stored form of the texts of an event.
+// packEvent returns the stored form of an event's texts.
 func (c *contents) packEvent(p store.Project, e *ingest.Event, now time.Time) ([]byte, error) {
 	metadata := ""
 	if e.Metadata.Len() > 0 {

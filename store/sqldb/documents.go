@@ -59,8 +59,8 @@ func (d project) PutDocument(ctx context.Context, n store.NewDocument) (doc stor
 	return doc, created, nil
 }
 
-// replaced returns a Conflict and the current version, unless that is the one that n
-// replaces, or has the hash of n.
+// replaced returns a Conflict and the current version, unless the current version is the one
+// that n replaces or has the hash of n.
 func (t *tx) replaced(project string, n store.NewDocument, hash string) (current store.Document, conflict, err error) {
 	if n.Replaces == nil {
 		return current, nil, nil
@@ -75,7 +75,7 @@ func (t *tx) replaced(project string, n store.NewDocument, hash string) (current
 	case current.Hash == *n.Replaces || current.Hash == hash:
 		return current, nil, nil
 	case current.Hash == "":
-		conflict = proviso.Errorf(proviso.Conflict, "%s %s is not there any more", title(n.Kind), short(n.Name))
+		conflict = proviso.Errorf(proviso.Conflict, "%s %s no longer exists", title(n.Kind), short(n.Name))
 	case *n.Replaces == "":
 		conflict = proviso.Errorf(proviso.Conflict, "there is a %s %s already", title(n.Kind), short(n.Name))
 	default:
@@ -120,7 +120,7 @@ func (d project) Document(ctx context.Context, kind store.Kind, name, hash strin
 	return doc, d.failed("read", noRow(err, title(kind), name))
 }
 
-// title is the name of a kind in messages.
+// title returns the name of a kind for messages.
 func title(kind store.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
 
 // ListDocuments implements [store.Documents].

@@ -22,11 +22,11 @@ const (
 	withoutContent = "SELECT " + eventColumns + "c.event IS NOT NULL, NULL" + ofEvents
 )
 
-// Steps in which events are looked for: so many are read before a page that is not full is
-// returned with the place where to continue.
+// Events are searched in steps of filterStep. After searchFor, the search returns the page as
+// it is, with a cursor for the rest.
 const (
 	filterStep = 20_000
-	textStep   = 2_000 // of those whose texts are searched
+	textStep   = 2_000 // step size when texts are searched
 	searchFor  = time.Second
 )
 
@@ -65,7 +65,7 @@ func (d project) addThumbs(ctx context.Context, e *store.Event) error {
 		UNION ALL SELECT value FROM feedback WHERE project = ?1 AND event = '' AND trace = ?3 AND trace <> '') thumb`, string(d.name), e.ID, e.TraceID).Scan(&e.Up, &e.Down)
 }
 
-// found adds conditions of a filter that an index answers.
+// found adds the filter conditions that an index answers.
 func (d project) found(c *conditions, f *store.EventFilter) {
 	if f.Agent != "" {
 		c.add("e.agent = (SELECT id FROM traffic_agent WHERE project = ? AND name = ?)", string(d.name), f.Agent)
@@ -95,7 +95,7 @@ func (d project) found(c *conditions, f *store.EventFilter) {
 	}
 }
 
-// scanned adds the conditions of a filter for which each event is read, and returns whether
+// scanned adds the filter conditions that need every event to be read, and reports whether
 // there are any.
 func scanned(c *conditions, f *store.EventFilter) bool {
 	before := len(c.text)
@@ -114,21 +114,21 @@ func scanned(c *conditions, f *store.EventFilter) bool {
 	return len(c.text) > before
 }
 
-// eventPlace is a place in the order of events by time.
+// eventPlace is a position in the order of events by time.
 type eventPlace struct{ time, seq int64 }
 
 func (p eventPlace) cursor() string {
 	return store.Cursor("events", fmt.Sprintf("%d %d", p.time, p.seq))
 }
 
-// eventPlaceOf reads the cursor of a page.
+// eventPlaceOf decodes the cursor of a page.
 func eventPlaceOf(p store.Page) (place eventPlace, ok bool, err error) {
 	text, ok, err := p.Position("events")
 	if !ok || err != nil {
 		return place, false, err
 	}
 	if n, err := fmt.Sscanf(text, "%d %d", &place.time, &place.seq); n != 2 || err != nil {
-		return place, false, proviso.Errorf(proviso.Invalid, "the cursor is none that this list returned")
+		return place, false, proviso.Errorf(proviso.Invalid, "the cursor does not come from this list")
 	}
 	return place, true, nil
 }
@@ -177,8 +177,8 @@ func (s *eventSearch) full() bool {
 	return len(s.found.Items) >= s.size || s.bytes > store.MaxPageBytes
 }
 
-// step reads the events of one step after a place. more says that next is the place where
-// the next one begins.
+// step reads the events of one step after a position. If more is true, next is the start of the
+// next step.
 func (s *eventSearch) step(ctx context.Context, after eventPlace, ok bool) (next eventPlace, more bool, err error) {
 	c := s.d.conditions("e.project")
 	s.d.found(&c, s.f)
@@ -221,7 +221,7 @@ func (s *eventSearch) step(ctx context.Context, after eventPlace, ok bool) (next
 	return next, bounded, rows.Err()
 }
 
-// limit is the number of rows that a step reads at most, one more than it shows.
+// limit is the maximum number of rows that a step reads, one more than the page needs.
 func (s *eventSearch) limit() int {
 	if s.text != "" {
 		return textStep
@@ -229,7 +229,7 @@ func (s *eventSearch) limit() int {
 	return s.size - len(s.found.Items) + 1
 }
 
-// lastOfStep returns the last event of a step; ok is false if there are fewer.
+// lastOfStep returns the last event of a step; ok is false if the step is not full.
 func (s *eventSearch) lastOfStep(ctx context.Context, c conditions) (last eventPlace, ok bool, err error) {
 	step := filterStep
 	if s.text != "" {
@@ -251,7 +251,7 @@ func (s *eventSearch) add(e store.Event) {
 	s.found.Items = append(s.found.Items, e)
 }
 
-// hasText reports whether a text of an event contains one, which is in lower case.
+// hasText reports whether a text of the event contains text, which must be in lower case.
 func hasText(e *store.Event, text string) bool {
 	for _, in := range [...]string{e.Input, e.Output, e.Context, e.Error} {
 		if strings.Contains(strings.ToLower(in), text) {

@@ -40,7 +40,7 @@ func (d project) AddFeedback(ctx context.Context, f ingest.Feedback) (replaced b
 	return replaced, err
 }
 
-// ofTrace is the event of the trace that a thumb is on: the latest.
+// ofTrace selects the event of the trace that a thumb is on: the latest.
 const ofTrace = "(SELECT o.seq FROM event o WHERE o.project = f.project AND o.trace = f.trace AND o.trace <> '' ORDER BY o.seq DESC LIMIT 1)"
 
 // ListFeedback implements [store.Traffic].
@@ -79,7 +79,7 @@ func (d project) readFeedback(row scanner) (f store.Feedback, seq int64, err err
 	return f, seq, nil
 }
 
-// forgetStep is the number of events that one transaction of ForgetUser removes.
+// forgetStep is the number of events that ForgetUser removes per transaction.
 const forgetStep = 200
 
 // ForgetUser implements [store.Traffic].
@@ -104,7 +104,7 @@ func (d project) ForgetUser(ctx context.Context, user string) (all store.Forgott
 	return all, d.failed("forget a user in", d.engine.Erased(ctx))
 }
 
-// forget removes some events of a user, and, if these were the last, the thumbs.
+// forget removes some events of a user and, if these were the last, the user's thumbs.
 func (t *tx) forget(d project, user string) (n store.Forgotten, err error) {
 	type event struct {
 		seq int64
@@ -127,7 +127,7 @@ func (t *tx) forget(d project, user string) (n store.Forgotten, err error) {
 		if err != nil {
 			return n, err
 		}
-		if _, err := t.exec("DELETE FROM event WHERE seq = ?", e.seq); err != nil { // with its texts
+		if _, err := t.exec("DELETE FROM event WHERE seq = ?", e.seq); err != nil { // deletes its texts, too
 			return n, err
 		}
 		n.Events, n.Verdicts, n.Feedback = n.Events+1, n.Verdicts+verdicts, n.Feedback+thumbs

@@ -12,20 +12,20 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// A process may be unable to execute anything for a while, whatever runs need: its disk is full,
-// or it lacks the key of contents. It takes no runs then, and tells the others why.
+// For a while a process may be unable to execute any run: its disk is full, or it lacks the
+// content key. Then it takes no runs and reports the reason to other processes.
 
-// unfitEvery is how often a process that takes no runs says so in its log.
+// unfitEvery is how often a process that takes no runs logs the reason.
 const unfitEvery = 30 * time.Second
 
-// ailment is why a process takes no runs. Fields are guarded by offering.mu.
+// ailment is why a process takes no runs. offering.mu guards the fields.
 type ailment struct {
 	why   string
-	until time.Time // it is not asked whether it is over before
-	told  time.Time // in the log
+	until time.Time // not checked again before
+	told  time.Time // time of the last log line
 }
 
-// ails notes that a run could not be executed because of the process.
+// ails records that a run could not be executed because of this process.
 func (o *offering) ails(why string, until time.Time) {
 	if why == "" {
 		return
@@ -35,8 +35,8 @@ func (o *offering) ails(why string, until time.Time) {
 	o.ailment.why, o.ailment.until = why, until
 }
 
-// fit finds out whether this process takes runs now, and logs it if that changed, and while it
-// does not.
+// fit reports whether this process takes runs now. It logs changes, and repeats the log line
+// while the process takes none.
 func (d *DB) fit(ctx context.Context) bool {
 	o, now := &d.offering, d.now()
 	o.mu.Lock()
@@ -71,28 +71,30 @@ func (d *DB) fit(ctx context.Context) bool {
 	return why == ""
 }
 
-// leavesRun reports whether an error of work is no attempt: the process leaves the run to
-// others.
+// leavesRun reports whether a work error is one with which the process leaves the run to
+// others. It does not count as an attempt.
 func leavesRun(failure error) bool {
 	return store.UnableTo(failure) != nil || store.UnfitFor(failure) != ""
 }
 
-// givenBackKind is the kind of the shared items that say who left a run to others, by its id.
+// givenBackKind is the kind of the shared items, named by run id, that record which processes
+// gave a run back.
 const givenBackKind = "given-back"
 
-// givenBackLife is how long that is remembered.
+// givenBackLife is how long these items are kept.
 const givenBackLife = 24 * time.Hour
 
-// givenBack is who left a run to others since it made progress, and why, each once.
+// givenBack lists which processes gave a run back since it last made progress, and why, without
+// duplicates.
 type givenBack struct {
-	Rows int // that were finished
+	Rows int // rows finished at the time
 	By   []leaving
 }
 
 type leaving struct{ Process, Why string }
 
-// giveBack notes that this process leaves a run to others. over says that there were too many
-// before: the run has failed.
+// giveBack records that this process gives a run back. over is true if that happened too often;
+// the run has then failed.
 func (t *tx) giveBack(run *runRow, failure error) (over bool, err error) {
 	d := t.db
 	now, err := t.anyRun(run.ID)
@@ -121,7 +123,7 @@ func (t *tx) giveBack(run *runRow, failure error) (over bool, err error) {
 	return false, t.putShared(store.SharedItem{Kind: givenBackKind, Name: run.ID, Life: givenBackLife}, known, d.now().Add(givenBackLife))
 }
 
-// inWords says who left a run, and why.
+// inWords describes which processes gave the run back, and why.
 func (g *givenBack) inWords() string {
 	var by []string
 	for _, one := range g.By {
@@ -130,7 +132,7 @@ func (g *givenBack) inWords() string {
 	return fmt.Sprintf("processes left the run to others %d times, and it made no progress; they are named as in GET /v1/workers: %s", len(by), strings.Join(by, "; "))
 }
 
-// noteContinued logs that this process continues a run that another one had.
+// noteContinued logs that this process continues another process's run.
 func (d *DB) noteContinued(ctx context.Context, run *runRow, former string, finished int) {
 	if former == "" {
 		return

@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// arriving is the project of a run while its results arrive. No project can have this
-// name, so nobody sees the run.
+// arriving is the project of a run during its import. No project can have this name, so the run
+// is not visible.
 const arriving store.Project = ".arriving"
 
-// Limits of a step of an import, which bound how long other writers wait.
+// Limits of an import step, which bound how long other writers wait.
 const (
 	importStep  = 500     // rows
-	importBytes = 4 << 20 // of their JSON
+	importBytes = 4 << 20 // bytes of their JSON
 )
 
 // ImportRun implements [store.Runs].
@@ -41,7 +41,7 @@ func (d project) ImportRun(ctx context.Context, n store.ImportedRun, rows iter.S
 	return r, created, err
 }
 
-// beginImport stores what is known of the run but its results.
+// beginImport stores the run without its results.
 func (d project) beginImport(ctx context.Context, n *store.ImportedRun) (seq int64, err error) {
 	now := d.now()
 	err = d.change(ctx, "keep a run in", func(t *tx) error {
@@ -89,7 +89,7 @@ func (im *importer) take(ctx context.Context, n *store.ImportedRun, rows iter.Se
 	return im.reveal(ctx, n)
 }
 
-// keep stores what was gathered.
+// keep stores the results gathered so far.
 func (im *importer) keep(ctx context.Context) error {
 	err := im.d.change(ctx, "keep results in", func(t *tx) error {
 		added, err := t.addResults(im.seq, im.step)
@@ -108,7 +108,7 @@ func (im *importer) keep(ctx context.Context) error {
 	return err
 }
 
-// reveal gives the run its id and its project, unless another request was faster.
+// reveal gives the run its id and project, unless another request was first.
 func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run, bool, error) {
 	var r runRow
 	created := false
@@ -116,7 +116,7 @@ func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run
 	if finished := im.sum.Rows(); finished < n.Rows {
 		status, why = store.Cancelled, store.Interrupted(finished, n.Rows)
 	}
-	// It is of all projects, which share the names of runs.
+	// This change is of no single project: run ids are unique across projects.
 	err := im.d.DB.change(ctx, "keep a run in", func(t *tx) (err error) {
 		created = false
 		if r, err = t.run(im.d.name, n.ID); err == nil {
@@ -126,7 +126,7 @@ func (im *importer) reveal(ctx context.Context, n *store.ImportedRun) (store.Run
 			string(im.d.name), n.ID, string(status), why, micros(im.d.now()), im.seq, n.ID); err != nil {
 			return err
 		}
-		if err := errors.Join(t.addTotals(&runRow{seq: im.seq}, im.sum), t.setTally(im.seq, im.tally)); err != nil { // without a key to charge
+		if err := errors.Join(t.addTotals(&runRow{seq: im.seq}, im.sum), t.setTally(im.seq, im.tally)); err != nil { // no key is charged
 			return err
 		}
 		created = true

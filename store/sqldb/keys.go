@@ -72,17 +72,17 @@ func (d *DB) Key(ctx context.Context, id string) (store.Key, error) {
 	return k, d.failed("read", noRow(err, "API key", id))
 }
 
-// notFound is the error for an unknown id.
+// notFound returns the error for an unknown id.
 func notFound(what, id string) error {
 	return proviso.Errorf(proviso.NotFound, "there is no %s %s", what, short(id))
 }
 
-// conflict is the error for an id that is taken, of "a run" for example.
+// conflict returns the error for an id that is taken; aWhat is for example "a run".
 func conflict(aWhat, id string) error {
 	return proviso.Errorf(proviso.Conflict, "there is %s %s already", aWhat, short(id))
 }
 
-// short cuts external text for a message.
+// short quotes and shortens external text for a message.
 func short(text string) string { return fmt.Sprintf("%q", excerpt.Bytes(text, 80)) }
 
 // ListKeys implements [store.Keys].
@@ -114,7 +114,7 @@ func (d *DB) Charge(ctx context.Context, id string, dollars float64) (store.Key,
 
 const charge = "UPDATE api_key SET spent = spent + ? WHERE id = ?"
 
-// checkCost rejects a cost that is negative or not finite.
+// checkCost rejects a negative or non-finite cost.
 func checkCost(dollars float64) error {
 	if dollars < 0 || math.IsNaN(dollars) || math.IsInf(dollars, 0) {
 		return proviso.Errorf(proviso.Invalid, "a cost is a number of US dollars from 0, not %v", dollars)

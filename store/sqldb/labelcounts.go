@@ -45,7 +45,7 @@ func readPair(row scanner) (n label.PairCount, err error) {
 	return n, row.Scan(&n.A, &n.B, &n.First, &n.Second, &n.N)
 }
 
-// countRun reads the counts of a run that are kept.
+// countRun reads the stored label counts of a run.
 func (d project) countRun(ctx context.Context, run string) (out label.Counts, err error) {
 	if out.Judged, err = collect(d, readJudged)(d.query(ctx, "SELECT assertion, judge, verdict, judged, n FROM label_judged WHERE project = ? AND run = ? AND n > 0", string(d.name), run)); err != nil {
 		return out, err
@@ -54,7 +54,7 @@ func (d project) countRun(ctx context.Context, run string) (out label.Counts, er
 	return out, err
 }
 
-// tallyLabel adds what a label in force says to the counts of its run, or takes it away.
+// tallyLabel adds a label in force to the counts of its run, or subtracts it if add is -1.
 func (t *tx) tallyLabel(d project, l *label.Label, add int) error {
 	if !l.Decides() || l.Run == "" {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// itemStep is the number of items that a transaction stores, so that others do not wait
-// long.
+// itemStep is the number of items stored per transaction, so that others do not wait long.
 const itemStep = 2000
 
 const (
@@ -48,7 +47,7 @@ func (d project) PutLabelQueue(ctx context.Context, n store.NewLabelQueue) (queu
 	}
 	gone := old
 	if err != nil {
-		gone = seq // a part of it
+		gone = seq // remove the part that was stored
 	}
 	if gone != 0 {
 		err = errors.Join(err, d.removeQueue(context.WithoutCancel(ctx), gone))
@@ -56,7 +55,7 @@ func (d project) PutLabelQueue(ctx context.Context, n store.NewLabelQueue) (queu
 	return queue, old == 0, err
 }
 
-// addItems stores some items of a queue, from a position.
+// addItems stores some items of a queue, starting at a position.
 func (d project) addItems(ctx context.Context, seq int64, from int, items []label.Item) error {
 	return d.change(ctx, "keep a queue in", func(t *tx) error {
 		for i, item := range items {
@@ -69,8 +68,8 @@ func (d project) addItems(ctx context.Context, seq int64, from int, items []labe
 	})
 }
 
-// readyQueue makes a queue with all its items the one of its name, and returns the number
-// of the one before, 0 if there was none.
+// readyQueue makes a complete queue the current one of its name. It returns the number of the
+// queue that it replaces, 0 if there was none.
 func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue store.LabelQueue, old int64, err error) {
 	err = d.change(ctx, "keep a queue in", func(t *tx) error {
 		old = 0
@@ -83,7 +82,7 @@ func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue 
 		if _, err := t.exec("UPDATE label_queue SET ready = 1 WHERE seq = ?", seq); err != nil {
 			return err
 		}
-		// Labels that people gave before, or while the items were stored.
+		// Count labels that people gave before, or while the items were stored.
 		if _, err := t.exec(`UPDATE label_item SET people = n, open = CASE WHEN n < (SELECT people FROM label_queue WHERE seq = ?1) THEN 1 ELSE 0 END
 			FROM (SELECT row AS of_row, assertion AS of_assertion, evaluation AS of_event, count(*) AS n FROM label
 				WHERE project = ?2 AND run = (SELECT run FROM label_queue WHERE seq = ?1) AND current = 1 GROUP BY 1, 2, 3) labelled
@@ -104,7 +103,7 @@ func (d project) readyQueue(ctx context.Context, seq int64, name string) (queue 
 	return queue, old, err
 }
 
-// removeQueue removes a queue that is not ready, step by step.
+// removeQueue removes a queue that is not ready, in steps.
 func (d *DB) removeQueue(ctx context.Context, seq int64) error {
 	_, err := d.remove(ctx, "queue = ?", seq, "label_item")
 	if err == nil {
@@ -124,7 +123,7 @@ func (d project) queue(ctx context.Context, name string) (q store.LabelQueue, se
 	return q, seq, d.failed("read", noQueue(err, name))
 }
 
-// noQueue is noRow for queues.
+// noQueue is [noRow] for queues.
 func noQueue(err error, name string) error { return noRow(err, "queue of labels", name) }
 
 // ListLabelQueues implements [store.LabelQueues].
@@ -169,8 +168,8 @@ func (d project) DeleteLabelQueue(ctx context.Context, name string) error {
 	return d.removeQueue(context.WithoutCancel(ctx), seq)
 }
 
-// countPerson adds a person to those who labelled a subject, or takes one away, in all
-// queues that have it. What is open again has to be looked at again by everybody.
+// countPerson counts one person more or fewer who labelled a subject, in all queues with it.
+// Everybody has to check reopened items again.
 func (t *tx) countPerson(d project, l *label.Label, add int) error {
 	if l.Run == "" && l.Event == "" {
 		return nil
@@ -191,9 +190,9 @@ func (t *tx) countPerson(d project, l *label.Label, add int) error {
 	return err
 }
 
-// endLease ends the leases of a person on what they label, and adds to the label how its
-// queue chose the item. A lease on something else is a mistake of the client; one that has
-// ended is none.
+// endLease ends the person's leases on the labelled subject, and adds to the label how its
+// queue chose the item. A lease on another subject is an error of the client; an ended lease is
+// not.
 func (t *tx) endLease(d project, n *store.NewLabel) error {
 	if n.Run == "" && n.Event == "" {
 		return nil
@@ -209,9 +208,9 @@ func (t *tx) endLease(d project, n *store.NewLabel) error {
 		case err != nil:
 			return err
 		case of != event:
-			return proviso.Errorf(proviso.Conflict, "the lease is not of what is labelled")
+			return proviso.Errorf(proviso.Conflict, "the lease is not on the labelled item")
 		case row != n.Index || assertion != n.Assertion || run != n.Run:
-			return proviso.Errorf(proviso.Conflict, "the lease is of row %d and assertion %q, not of what is labelled", row, assertion)
+			return proviso.Errorf(proviso.Conflict, "the lease is on row %d and assertion %q, not on the labelled item", row, assertion)
 		}
 	}
 	if n.Queue != "" && n.Stratum == "" {

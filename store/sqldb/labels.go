@@ -31,11 +31,11 @@ func readLabel(row scanner) (l store.Label, seq int64, err error) {
 	return l, seq, err
 }
 
-// eventMark begins the column evaluation of a label on an event: ids of evaluations begin
-// otherwise.
+// eventMark is the prefix of the column evaluation for labels on events. No evaluation id
+// starts with it.
 const eventMark = "event:"
 
-// evaluated is the column evaluation of a subject.
+// evaluated returns the column evaluation of a subject.
 func evaluated(s *label.Subject) string {
 	if s.Event != "" {
 		return eventMark + s.Event
@@ -43,8 +43,8 @@ func evaluated(s *label.Subject) string {
 	return s.Evaluation
 }
 
-// ofSubject is the condition of the labels of a person on a subject; its arguments are
-// those of subjectOf.
+// ofSubject is the condition for a person's labels on a subject. Its arguments come from
+// subjectOf.
 const ofSubject = "project = ? AND run = ? AND evaluation = ? AND row = ? AND assertion = ? AND person = ?"
 
 func (d project) subjectOf(l *label.Label) []any {
@@ -103,7 +103,7 @@ func (d project) AddLabel(ctx context.Context, n store.NewLabel) (store.Label, e
 	return store.Label{Label: n.Label, CreatedBy: n.CreatedBy, InForce: true}, nil
 }
 
-// retireLabel ends the label in force on the subject of n, and reports whether there was one.
+// retireLabel ends the label in force on the subject of n and reports whether there was one.
 func (t *tx) retireLabel(d project, n *label.Label) (bool, error) {
 	before, _, err := readLabel(t.queryRow("SELECT "+labelColumns+" FROM label WHERE current = 1 AND "+ofSubject, d.subjectOf(n)...))
 	if err != nil {
@@ -122,11 +122,11 @@ func (d project) Label(ctx context.Context, id string) (store.Label, error) {
 	return l, d.failed("read", noRow(err, "label", id))
 }
 
-// labelConditions are the conditions of a filter.
+// labelConditions returns the conditions of a filter.
 func (d project) labelConditions(f *store.LabelFilter) conditions {
 	c := d.conditions("project")
-	// A label has one of run and evaluation. Saying what the other is lets the database
-	// use the index of the subject.
+	// A label has either a run or an evaluation. With a condition on the other column, the
+	// database can use the subject's index.
 	switch {
 	case f.Run != "" && f.Evaluation == "":
 		c.add("run = ? AND evaluation = ''", f.Run)

@@ -28,7 +28,7 @@ func (d project) LeaseLabel(ctx context.Context, r store.LeaseRequest) (lease *s
 	return lease, err
 }
 
-// leasing is one request for an item.
+// leasing is one request for a lease.
 type leasing struct {
 	*tx
 	d     project
@@ -67,15 +67,15 @@ func (x *leasing) lease() (*store.Lease, error) {
 	return l, err
 }
 
-// makeRoom ends the first leases of a person who has as many as one may have, so that
-// nobody keeps a queue from others.
+// makeRoom ends the oldest leases of a person who has the maximum, so that nobody can block a
+// queue.
 func (x *leasing) makeRoom() error {
 	_, err := x.exec("DELETE FROM label_lease WHERE queue = ?1 AND person = ?2 AND id NOT IN (SELECT id FROM label_lease WHERE queue = ?1 AND person = ?2 ORDER BY id DESC LIMIT ?3)",
 		x.seq, x.r.By, store.MaxLeases-1)
 	return err
 }
 
-// held returns the lease that is asked for by its id, or that a person has already.
+// held returns the lease with the requested id, or one that the person already has.
 func (x *leasing) held() (id string, position int, err error) {
 	switch {
 	case x.r.Lease != "":
@@ -89,10 +89,10 @@ func (x *leasing) held() (id string, position int, err error) {
 	return id, position, err
 }
 
-// unlabelled is the condition of items that a person has not labelled.
+// unlabelled is the condition for items that the person has not labelled.
 const unlabelled = `NOT EXISTS (SELECT 1 FROM label l WHERE l.project = ?2 AND l.run = ?3 AND l.evaluation = i.event AND l.row = i.row AND l.assertion = i.assertion AND l.person = ?4 AND l.current = 1)`
 
-// labelable is the condition of items that people can see: the texts of an event are removed
+// labelable is the condition for items whose texts still exist: an event's texts are removed
 // earlier than a queue.
 const labelable = `(i.event = '' OR EXISTS (SELECT 1 FROM event e JOIN event_content c ON c.event = e.seq WHERE e.project = ?2 AND e.id = substr(i.event, length('` + eventMark + `') + 1)))`
 
@@ -116,13 +116,13 @@ func (x *leasing) next() (position int, err error) {
 	return position, err
 }
 
-// off returns the positions of the items that the person puts off, each between commas.
+// off returns the positions of the items to skip, separated and surrounded by commas.
 func (x *leasing) off() (string, error) {
 	list := ","
 	for _, s := range x.r.Skip {
 		var position int
 		switch err := x.queryRow("SELECT position FROM label_item WHERE queue = ? AND row = ? AND assertion = ? AND event = ?", x.seq, s.Index, s.Assertion, evaluated(&label.Subject{Event: s.Event})).Scan(&position); {
-		case errors.Is(err, sql.ErrNoRows): // the queue was made anew
+		case errors.Is(err, sql.ErrNoRows): // the queue was replaced
 		case err != nil:
 			return "", err
 		default:
@@ -132,8 +132,8 @@ func (x *leasing) off() (string, error) {
 	return list, nil
 }
 
-// reached returns from where a person has open items without a label, and keeps it, so
-// that the items before are not looked at again.
+// reached returns the position of the first open item that the person has not labelled. It
+// stores the position, so that earlier items are not searched again.
 func (x *leasing) reached() (from int, err error) {
 	if err := ignoreNone(x.queryRow("SELECT reached FROM label_worker WHERE queue = ? AND person = ?", x.seq, x.r.By).Scan(&from)); err != nil {
 		return 0, err
@@ -147,7 +147,7 @@ func (x *leasing) reached() (from int, err error) {
 	return now, err
 }
 
-// left counts what a person may still label, and what they labelled.
+// left counts the items that the person may still label, and those that they labelled.
 func (x *leasing) left() (left, mine int, err error) {
 	var open int
 	err = x.queryRow("SELECT labelled, still_open FROM label_worker WHERE queue = ? AND person = ?", x.seq, x.r.By).Scan(&mine, &open)

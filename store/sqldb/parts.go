@@ -8,13 +8,13 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// A divided run is executed by several processes. Each takes one part after the other, the
-// first that nobody has, so that the parts that were never taken are those behind the last
-// row of run_part. What a process took is its own until its work ends or its lease does.
+// Several processes execute a sharded run. Each takes the first free part, one after the other,
+// so all parts behind the last row of run_part have never been taken. A process holds a part
+// until its work or its lease ends.
 
-// joinRun finds a running run with parts that nobody took, which this process does not
-// execute; ok is false if there is none. A worker of an earlier version executes a run as a
-// whole, and takes no part.
+// joinRun finds a running run with unclaimed parts that this process is not executing; ok is
+// false if there is none. A worker of an earlier version executes a run as a whole and takes no
+// parts; its runs are not joined.
 func (d *DB) joinRun(ctx context.Context) (run runRow, ok bool, err error) {
 	id, found, err := d.notMine(ctx, `SELECT id, seq, needs FROM run WHERE status = 'running' AND parts > 0 AND due <= ?
 		AND EXISTS (SELECT 1 FROM run_part p WHERE p.run = run.seq AND p.owner <> '')
@@ -26,7 +26,7 @@ func (d *DB) joinRun(ctx context.Context) (run runRow, ok bool, err error) {
 	return run, err == nil && run.Status == store.Running, d.failed("read", ignoreNone(err))
 }
 
-// takePart is [store.Job.Take] of a job.
+// takePart implements [store.Job.Take].
 func (d *DB) takePart(ctx context.Context, j *job, from int) (p store.Part, ok bool, err error) {
 	err = d.change(ctx, "take a part of a run in", func(t *tx) (err error) {
 		p, ok, err = t.takePart(j, from)
@@ -76,7 +76,7 @@ func (t *tx) takePart(j *job, from int) (p store.Part, ok bool, err error) {
 	return p, true, err
 }
 
-// returnParts gives the parts of a job back that it has not finished.
+// returnParts returns a job's unfinished parts.
 func (d *DB) returnParts(ctx context.Context, j *job) error {
 	err := d.change(ctx, "return the parts of a run in", func(t *tx) error { return t.returnParts(j) })
 	if err == nil {
@@ -92,8 +92,8 @@ func (t *tx) returnParts(j *job) error {
 	return err
 }
 
-// freeParts frees parts that were taken and fulfil a condition. As with takeUp, an attempt
-// does not count if rows were finished since.
+// freeParts frees the taken parts that meet a condition. As in takeUp, an attempt does not
+// count if rows were finished since.
 func (t *tx) freeParts(condition string, args []any) error {
 	_, err := t.exec(`UPDATE run_part SET owner = '',
 		attempts = attempts - CASE WHEN (SELECT r.passed + r.failed + r.errors + r.skipped FROM run r WHERE r.seq = run_part.run) > begun_with THEN 1 ELSE 0 END
@@ -101,7 +101,7 @@ func (t *tx) freeParts(condition string, args []any) error {
 	return err
 }
 
-// endShare records how the work of this process on a divided run ended, unless the run has
+// endShare records the result of this process's work on a sharded run, unless the run has
 // ended.
 func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	d, run := t.db, &j.run
@@ -120,7 +120,7 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	if err := t.queryRow("SELECT count(*) FROM run_part WHERE run = ? AND owner <> '' AND done = 0", run.seq).Scan(&others); err != nil {
 		return err
 	}
-	attempts := now.Attempts // this one is counted if it began the run
+	attempts := now.Attempts // includes this attempt only if this process started the run
 	if j.joined {
 		attempts++
 	}
@@ -148,14 +148,14 @@ func (t *tx) endShare(j *job, failure error, stopping bool) error {
 	return err
 }
 
-// leave ends that this process keeps up the lease of a divided run which others go on with.
-// Otherwise the run would look alive after their end.
+// leave stops renewing the lease of a sharded run that other workers continue. Otherwise the
+// run would look alive after they stop.
 func (t *tx) leave(run int64) error {
 	_, err := t.exec("UPDATE run SET owner = '' WHERE seq = ? AND owner = ? AND status = 'running'", run, t.db.runner.owner)
 	return err
 }
 
-// shareDone records that the parts of a job are done, and the run if it was the last.
+// shareDone marks the parts of a job as done, and the run if all parts are done.
 func (t *tx) shareDone(j *job) error {
 	if _, err := t.exec("UPDATE run_part SET done = 1 WHERE run = ? AND owner = ? AND done = 0", j.run.seq, t.db.runner.owner); err != nil {
 		return err

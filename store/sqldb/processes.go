@@ -11,23 +11,23 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// processKind is the kind of the shared items of processes that execute runs, by their owner
-// in the rows of runs.
+// processKind is the kind of the shared items that describe processes. They are named by owner,
+// as in the rows of runs.
 const processKind = "process"
 
 const (
-	// maxProcesses bounds how many processes are read.
+	// maxProcesses limits how many processes are read.
 	maxProcesses = 1000
-	// maxNeedSets bounds how many different lists of needs are looked at at once.
+	// maxNeedSets limits how many distinct lists of needs are read.
 	maxNeedSets = 200
 )
 
-// offering is what this process offers. It is safe for concurrent use.
+// offering is what this process can execute. It is safe for concurrent use.
 type offering struct {
 	mu     sync.Mutex
 	offer  store.Offer
-	unable map[string]time.Time // until when what it turned out to lack is not tried again
-	told   store.Process        // what the others know
+	unable map[string]time.Time // needs that turned out to be unmet, with the time until which they are not tried again
+	told   store.Process        // what was last published to other processes
 
 	ailment ailment
 }
@@ -39,7 +39,7 @@ func (d *DB) Offer(o store.Offer) {
 	d.offering.offer = o
 }
 
-// can reports whether this process can do all of some needs at a time.
+// can reports whether this process meets all needs now.
 func (o *offering) can(needs []string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +53,7 @@ func (o *offering) does(need string, now time.Time) bool {
 	return !now.Before(o.unable[need]) && (o.offer.Can == nil || o.offer.Can(need))
 }
 
-// rest notes what this process cannot do, whatever it offers.
+// rest records needs that this process does not meet until a time, whatever its offer.
 func (o *offering) rest(needs []string, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,7 @@ func (o *offering) rest(needs []string, until time.Time) {
 	}
 }
 
-// process describes this process to others: can it do what runs need now?
+// process describes this process, with those of the given needs that it meets now.
 func (o *offering) process(id string, jobs int, started, now time.Time, needs []string) store.Process {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -86,7 +86,7 @@ func (o *offering) process(id string, jobs int, started, now time.Time, needs []
 	return p
 }
 
-// needSets returns the different lists of needs of runs that have not ended.
+// needSets returns the distinct lists of needs of runs that have not ended.
 func (d *DB) needSets(ctx context.Context, condition string) ([][]string, error) {
 	return collect(d, func(row scanner) (needs []string, err error) {
 		err = row.Scan(listed(&needs))
@@ -94,7 +94,7 @@ func (d *DB) needSets(ctx context.Context, condition string) ([][]string, error)
 	})(d.query(ctx, "SELECT DISTINCT needs FROM run WHERE status IN ('queued', 'running')"+condition+" LIMIT ?", maxNeedSets))
 }
 
-// self describes this process, if it executes runs.
+// self describes this process; is is false if it executes no runs.
 func (d *DB) self(ctx context.Context) (p store.Process, is bool, err error) {
 	r := &d.runner
 	r.mu.Lock()
@@ -107,7 +107,8 @@ func (d *DB) self(ctx context.Context) (p store.Process, is bool, err error) {
 	return d.offering.process(owner, d.options.Workers, started, d.now(), slices.Concat(sets...)), true, err
 }
 
-// appear tells other processes that this one goes on and what it can do, unless they know.
+// appear publishes a heartbeat and the abilities of this process, unless the published ones are
+// recent and unchanged.
 func (d *DB) appear(ctx context.Context) error {
 	p, is, err := d.self(ctx)
 	if err != nil || !is {
@@ -160,8 +161,8 @@ func (d *DB) Processes(ctx context.Context) ([]store.Process, error) {
 	return list, nil
 }
 
-// unmet says what queued runs wait for that no living process can execute, by the stored form
-// of their needs.
+// unmet describes what the queued runs wait for that no live process can execute, by the stored
+// form of their needs.
 func (d *DB) unmet(ctx context.Context) (map[string]string, error) {
 	sets, err := d.needSets(ctx, " AND status = 'queued'")
 	if err != nil || len(sets) == 0 {
@@ -180,7 +181,7 @@ func (d *DB) unmet(ctx context.Context) (map[string]string, error) {
 	return why, nil
 }
 
-// explain sets the status of queued runs that wait in vain.
+// explain sets the status and the reason of queued runs that no live process can execute.
 func (d *DB) explain(ctx context.Context, runs []store.Run) error {
 	if !slices.ContainsFunc(runs, func(r store.Run) bool { return r.Status == store.Queued }) {
 		return nil
@@ -194,8 +195,7 @@ func (d *DB) explain(ctx context.Context, runs []store.Run) error {
 	return err
 }
 
-// ofStatus selects runs by their status: those that are queued are stored as such, whether or
-// not they wait in vain.
+// ofStatus adds a condition on the status of runs. Unmet runs are stored as queued.
 func (d *DB) ofStatus(ctx context.Context, c *conditions, statuses []store.RunStatus) error {
 	queued, waiting := slices.Contains(statuses, store.Queued), slices.Contains(statuses, store.Unmet)
 	if queued == waiting {
@@ -240,7 +240,7 @@ func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
 			return w, err
 		}
 		if !d.Several() {
-			w.Overdue = 0 // the only process needs no leases
+			w.Overdue = 0 // a single process needs no leases
 		}
 		if w.Queued > 0 {
 			w.Needs = [][]string{fromList[string](needs)}
@@ -264,7 +264,7 @@ func (d *DB) Waiting(ctx context.Context) ([]store.Waiting, error) {
 	return list, err
 }
 
-// earlier is the first of two times; the zero time is none.
+// earlier returns the earlier of two times, ignoring zero times.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// pruneStep is the number of rows that a transaction of Prune removes, so that
-// others do not wait long.
+// pruneStep is the number of rows that Prune removes per transaction, so that others do not
+// wait long.
 const pruneStep = 500
 
 // Prune implements [store.Store].
@@ -55,7 +55,7 @@ func (d *DB) Prune(ctx context.Context, r store.Retention) (store.Pruned, error)
 	return p, nil
 }
 
-// pruneQueues removes queues of runs, or of events, that are no longer there, and what is left of queues
+// pruneQueues removes queues whose run or events no longer exist, and the remains of queues
 // that were never stored completely.
 func (d *DB) pruneQueues(ctx context.Context, now time.Time) error {
 	gone, err := collect(d, one[int64])(d.query(ctx, `SELECT seq FROM label_queue WHERE ready = 1 AND run <> '' AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = label_queue.run AND run.project = label_queue.project)
@@ -69,8 +69,8 @@ func (d *DB) pruneQueues(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// deleteRun removes a run and its results. If it is interrupted, the next
-// attempt removes the rest.
+// deleteRun removes a run and its results. If it is interrupted, the next attempt removes the
+// rest.
 func (d *DB) deleteRun(ctx context.Context, seq int64) error {
 	_, err := d.remove(ctx, "run = ?", seq, "verdict", "result", "run_file")
 	if err == nil {
@@ -79,8 +79,8 @@ func (d *DB) deleteRun(ctx context.Context, seq int64) error {
 	return err
 }
 
-// remove removes the rows of tables that fulfil a condition with one value, step by step, and
-// returns how many there were.
+// remove removes the rows of tables that meet a condition with one value, in steps, and returns
+// their number.
 func (d *DB) remove(ctx context.Context, condition string, value any, tables ...string) (all int, err error) {
 	for _, table := range tables {
 		key := keyOf(table)
@@ -122,7 +122,7 @@ func keyOf(table string) string {
 	return "seq"
 }
 
-// removeAll repeats a query that removes that many rows until none is left.
+// removeAll repeats a query that removes a limited number of rows until none is left.
 func (d *DB) removeAll(ctx context.Context, query string, which any) (int, error) {
 	for all := 0; ; {
 		n := 0

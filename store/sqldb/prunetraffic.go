@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// pruneTraffic removes contents, events and counts that are too old.
+// pruneTraffic removes expired contents, events and counts.
 func (d *DB) pruneTraffic(ctx context.Context, now time.Time, r store.Retention, p *store.Pruned) error {
 	if r.Contents > 0 {
 		old := now.Add(-r.Contents)
@@ -46,7 +46,7 @@ func (d *DB) pruneTraffic(ctx context.Context, now time.Time, r store.Retention,
 		(SELECT h.agent, h.hour, h.dimension, h.value FROM traffic_agent a CROSS JOIN traffic_hour h ON h.agent = a.id WHERE h.hour < ? LIMIT ?)`, old.Unix()/(60*60)); err != nil {
 		return err
 	}
-	if r.Verdicts <= 0 || r.Verdicts > r.Rollups { // events of old prompts are there
+	if r.Verdicts <= 0 || r.Verdicts > r.Rollups { // events with old prompts still exist
 		return nil
 	}
 	_, err := d.remove(ctx, "last < ?", micros(old), "traffic_prompt")
@@ -54,9 +54,9 @@ func (d *DB) pruneTraffic(ctx context.Context, now time.Time, r store.Retention,
 }
 
 // lastBefore returns the last row of a table that was received before a time, 0 if there is
-// none. The rows are in that order, so that no index is needed.
+// none. It is a binary search: rows are in the order of receipt, so no index is needed.
 func (d *DB) lastBefore(ctx context.Context, table string, before time.Time) (int64, error) {
-	var low, high int64 // the first is before, the second is not
+	var low, high int64 // low was received before the time, high was not
 	var most sql.NullInt64
 	if err := d.queryRow(ctx, "SELECT max(seq) FROM "+table).Scan(&most); err != nil {
 		return 0, d.failed("read", err)
@@ -65,7 +65,7 @@ func (d *DB) lastBefore(ctx context.Context, table string, before time.Time) (in
 	for high-low > 1 {
 		middle := low + (high-low)/2
 		var seq int64
-		received := before // if there is none
+		received := before // if there is no such row
 		if err := ignoreNone(d.queryRow(ctx, "SELECT seq, received FROM "+table+" WHERE seq >= ? ORDER BY seq LIMIT 1", middle).Scan(&seq, at(&received))); err != nil {
 			return 0, d.failed("read", err)
 		}
@@ -103,7 +103,7 @@ func (d *DB) pruneOrdinary(ctx context.Context, before time.Time) (removed int, 
 			if err != nil || n == 0 {
 				return err
 			}
-			gone, err := t.changed("DELETE FROM event_content WHERE failure = 0 AND event >= ? AND event <= ?", old[0].event, old[n-1].event) // all of them are in old
+			gone, err := t.changed("DELETE FROM event_content WHERE failure = 0 AND event >= ? AND event <= ?", old[0].event, old[n-1].event) // all rows in this range are in old
 			removed += gone
 			return err
 		})

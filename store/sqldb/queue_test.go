@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestChangeQueue: a writer gets what waits, but nothing of a project that another writer has;
-// that waits together for whoever is free then.
+// TestChangeQueue: a writer gets all waiting changes except those of projects that another
+// writer is changing. Those wait together for the next free writer.
 func TestChangeQueue(t *testing.T) {
 	t.Parallel()
 	q := newChangeQueue(2)
@@ -54,7 +54,7 @@ func TestChangeQueue(t *testing.T) {
 	}
 }
 
-// TestChangeQueueBatch: a batch is bounded, and the rest of its projects waits for it.
+// TestChangeQueueBatch: a batch is bounded; further changes of its projects wait for it.
 func TestChangeQueueBatch(t *testing.T) {
 	t.Parallel()
 	q := newChangeQueue(1)

@@ -18,13 +18,14 @@ import (
 var _ store.Rates = (*DB)(nil)
 
 // The states of endpoints are shared items. Servers of an earlier version use the table
-// endpoint_rate instead, which the next step that needs them to be stopped drops; SQLite drops
-// it with its next step, since a step alone would only keep people from going back.
+// endpoint_rate instead. The next migration that requires them to be stopped drops it; in
+// SQLite, its next migration does, since a migration for that alone would only prevent
+// downgrades.
 const (
-	rateKind = "rate"      // of states, by the hash of the endpoint
-	saltKind = "rate salt" // of the only item of its kind
+	rateKind = "rate"      // kind of the states, named by the hash of the endpoint
+	saltKind = "rate salt" // kind of the only salt
 	saltLife = 100 * 365 * 24 * time.Hour
-	// rateLock begins the names under which changes of endpoints exclude each other.
+	// rateLock is the prefix of the lock names that serialize the changes of an endpoint.
 	rateLock = "\x01endpoint "
 )
 
@@ -49,7 +50,8 @@ func (d *DB) ShareRate(ctx context.Context, endpoint string, a permit.Ask) (g pe
 	return g, err
 }
 
-// endpoint reads the state of an endpoint; a new one if there is none that can be read.
+// endpoint reads the state of an endpoint, or returns a new one if there is none that can be
+// read.
 func (t *tx) endpoint(name string) (*permit.Endpoint, error) {
 	e := &permit.Endpoint{}
 	i, err := t.db.readShared(t.queryRow(selectShared+" WHERE kind = ? AND name = ?", rateKind, name))
@@ -60,7 +62,7 @@ func (t *tx) endpoint(name string) (*permit.Endpoint, error) {
 		return nil, err
 	}
 	if json.Unmarshal(i.Content, e) != nil {
-		return &permit.Endpoint{}, nil // of a version that keeps it otherwise
+		return &permit.Endpoint{}, nil // state in the format of another version
 	}
 	return e, nil
 }
@@ -70,13 +72,14 @@ func (t *tx) keepEndpoint(name string, now time.Time, e *permit.Endpoint) error 
 	if e.NotBefore.After(until) {
 		until = e.NotBefore
 	}
-	// It changes once a minute, so that most changes touch no index.
+	// expires changes once a minute, so that most changes touch no index.
 	until = until.Truncate(time.Minute).Add(time.Minute + permit.Life)
 	return t.putShared(store.SharedItem{Kind: rateKind, Name: name, Life: permit.Life}, e, until)
 }
 
-// endpointName hashes the name of an endpoint with a key of the database, and with its content
-// key if there is one. So nobody who reads the database can try which key of a vendor it is.
+// endpointName hashes the name of an endpoint with the salt of the database, and with its
+// content key if there is one. So nobody who reads the database can test a guessed provider
+// key.
 func (d *DB) endpointName(ctx context.Context, endpoint string) (string, error) {
 	salt := d.rateSalt.Load()
 	if salt == nil {
@@ -94,10 +97,10 @@ func (d *DB) endpointName(ctx context.Context, endpoint string) (string, error) 
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// readSalt returns the salt of the database. The first process makes it.
+// readSalt returns the salt of the database. The first process generates it.
 func (d *DB) readSalt(ctx context.Context) (salt []byte, err error) {
 	made := make([]byte, sha256.Size)
-	_, _ = rand.Read(made) // it never fails
+	_, _ = rand.Read(made) // never fails
 	item := store.SharedItem{Kind: saltKind, Name: saltKind, Content: made, Life: saltLife}
 	content, err := d.packShared(&item)
 	if err != nil {

@@ -59,7 +59,7 @@ func checkReply(r *store.Reply) error {
 		return err
 	}
 	if r.Expires.IsZero() {
-		return proviso.Errorf(proviso.Invalid, "the reply does not say when it expires")
+		return proviso.Errorf(proviso.Invalid, "the reply has no expiry time")
 	}
 	return r.Check()
 }
@@ -72,7 +72,7 @@ func checkContent(what string, content []byte) error {
 	return nil
 }
 
-// reply stores a reply; nil stores nothing.
+// reply stores a reply; a nil reply stores nothing.
 func (t *tx) reply(r *store.Reply) error {
 	if r == nil {
 		return nil

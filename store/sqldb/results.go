@@ -68,7 +68,7 @@ func checkResult(r *store.Result) error {
 	return checkCost(r.Cost)
 }
 
-// addResults stores rows, and returns those that were not there.
+// addResults stores rows and returns those that are new.
 func (t *tx) addResults(run int64, results []store.Result) ([]store.Result, error) {
 	rows := make([][]any, 0, len(results))
 	for i := range results {
@@ -91,13 +91,13 @@ func (t *tx) addResults(run int64, results []store.Result) ([]store.Result, erro
 	for _, r := range results {
 		if added[r.Index] {
 			fresh = append(fresh, r)
-			delete(added, r.Index) // a second row of this index is not new
+			delete(added, r.Index) // a second row with this index is not new
 		}
 	}
 	return fresh, t.addVerdicts(run, fresh)
 }
 
-// addVerdicts stores what rows say of their assertions.
+// addVerdicts stores the assertion verdicts of rows.
 func (t *tx) addVerdicts(run int64, results []store.Result) error {
 	var rows [][]any
 	for i := range results {
@@ -114,8 +114,8 @@ func (t *tx) addTotals(r *runRow, sum proviso.Totals) error {
 		return nil
 	}
 	u := sum.Usage
-	// While a run is executed, due says when its latest row came: see Waiting. It never comes
-	// before a pause that others keep.
+	// While a run is executed, due is the time of its latest row: see Waiting. It never moves
+	// before a pause that other processes wait for.
 	if _, err := t.exec(`UPDATE run SET due = greatest(due, ?), passed = passed + ?, failed = failed + ?, errors = errors + ?, skipped = skipped + ?,
 		prompt = prompt + ?, completion = completion + ?, cached = cached + ?, total = total + ?, requests = requests + ?, cost = cost + ? WHERE seq = ?`,
 		micros(t.db.now()), sum.Passed, sum.Failed, sum.Errors, sum.Skipped, u.Prompt, u.Completion, u.Cached, u.Total, u.Requests, sum.Cost, r.seq); err != nil {
@@ -124,8 +124,7 @@ func (t *tx) addTotals(r *runRow, sum proviso.Totals) error {
 	return t.charge(r.CreatedBy, sum.Cost)
 }
 
-// charge adds to what a key has spent. On a server without keys there is
-// nothing to charge.
+// charge adds to the spend of a key. A server without keys charges nothing.
 func (t *tx) charge(key string, dollars float64) error {
 	if key == "" || dollars == 0 {
 		return nil
@@ -196,7 +195,7 @@ func (d project) Result(ctx context.Context, runID string, index int) (store.Res
 func (d project) ListResults(ctx context.Context, runID string, f store.ResultFilter, p store.Page) (store.List[store.Result], error) {
 	find := d.run
 	if f.Assertion != "" {
-		find = d.counted // its verdicts have the names that the filter expects
+		find = d.counted // the filter needs its verdicts under their current names
 	}
 	run, err := find(ctx, runID)
 	if err != nil {
@@ -225,7 +224,7 @@ func (d project) ListResults(ctx context.Context, runID string, f store.ResultFi
 	}, func(r *store.Result) int { return len(r.JSON) })
 }
 
-// rowRanges requires a row to be in one of the ranges, unless there are none.
+// rowRanges requires rows to be in one of the ranges, if there are any.
 func rowRanges(c *conditions, list []store.RowRange) error {
 	if len(list) > store.MaxRanges {
 		return proviso.Errorf(proviso.Limit, "%d ranges of rows, more than %d", len(list), store.MaxRanges)
@@ -241,13 +240,13 @@ func rowRanges(c *conditions, list []store.RowRange) error {
 		}
 	}
 	if len(list) > 0 {
-		c.add("row >= ?", first) // where the index is entered
+		c.add("row >= ?", first) // start position in the index
 		c.add("("+strings.Join(any.text, " OR ")+")", any.args...)
 	}
 	return nil
 }
 
-// numbers are statuses in their stored form.
+// numbers returns the stored form of statuses.
 func numbers(list []proviso.Status) []int {
 	var ns []int
 	for _, s := range list {

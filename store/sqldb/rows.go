@@ -12,12 +12,12 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// micros is a time in its stored form.
+// micros returns the stored form of a time.
 func micros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
 }
 
-// fromMicros is a stored time, in UTC.
+// fromMicros returns a stored time in UTC.
 func fromMicros(n sql.NullInt64) time.Time {
 	if !n.Valid {
 		return time.Time{}
@@ -25,22 +25,22 @@ func fromMicros(n sql.NullInt64) time.Time {
 	return time.UnixMicro(n.Int64).UTC()
 }
 
-// at reads a stored time.
+// at scans a stored time.
 func at(t *time.Time) sql.Scanner {
 	return stored[sql.NullInt64]{func(n sql.NullInt64) { *t = fromMicros(n) }}
 }
 
-// micro reads a stored duration.
+// micro scans a stored duration.
 func micro(d *time.Duration) sql.Scanner {
 	return stored[int64]{func(n int64) { *d = time.Duration(n) * time.Microsecond }}
 }
 
-// listed reads a stored list of texts.
+// listed scans a stored list of texts.
 func listed[T ~string](into *[]T) sql.Scanner {
 	return stored[string]{func(text string) { *into = fromList[T](text) }}
 }
 
-// stored reads a column that is kept as a T.
+// stored scans a column of type T.
 type stored[T any] struct{ take func(T) }
 
 // Scan implements [sql.Scanner].
@@ -51,13 +51,13 @@ func (s stored[T]) Scan(from any) error {
 	return err
 }
 
-// one reads a row of one column.
+// one scans a row with one column.
 func one[T any](row scanner) (v T, err error) {
 	err = row.Scan(&v)
 	return v, err
 }
 
-// noRow is the error for an id that a query did not find; another error of it stays as it is.
+// noRow turns sql.ErrNoRows into the error for an unknown id. Other errors stay unchanged.
 func noRow(err error, what, id string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return notFound(what, id)
@@ -65,7 +65,7 @@ func noRow(err error, what, id string) error {
 	return err
 }
 
-// now is the current time with the precision of the store.
+// now returns the current time with the precision of the store.
 func (d *DB) now() time.Time { return d.options.Now().UTC().Truncate(time.Microsecond) }
 
 // list encodes a list of texts.
@@ -86,10 +86,10 @@ func fromList[T ~string](text string) []T {
 	return items
 }
 
-// scanner is a row, or the current one of several.
+// scanner is a single row, or the current one of several.
 type scanner interface{ Scan(into ...any) error }
 
-// rows are the rows of a query. They must be closed.
+// rows is the result of a query. It must be closed.
 type rows interface {
 	scanner
 	Next() bool
@@ -97,16 +97,15 @@ type rows interface {
 	Close() error
 }
 
-// reader reads what belongs to one project, or to all of them.
+// reader reads the data of one project, or of all.
 type reader struct {
 	db    *DB
-	scope string // of [Engine.Enter]
+	scope string // see [Engine.Enter]
 }
 
-// query runs one of the fixed queries as a prepared statement on a reading
-// connection.
+// query runs one of the fixed queries as a prepared statement on a reading connection.
 func (r reader) query(ctx context.Context, query string, args ...any) (rows, error) {
-	if r.db.engine.Scoped() { // its driver prepares
+	if r.db.engine.Scoped() { // the driver prepares statements
 		return r.find(ctx, query, args...)
 	}
 	s, err := r.db.prepared(ctx, query)
@@ -121,7 +120,7 @@ func (r reader) queryRow(ctx context.Context, query string, args ...any) scanner
 	return firstRow(r.query(ctx, query, args...))
 }
 
-// find runs a query whose text depends on a filter, so that it is not worth preparing.
+// find runs a query that is not worth preparing, because its text depends on a filter.
 func (r reader) find(ctx context.Context, query string, args ...any) (rows, error) {
 	d := r.db
 	query, args = d.engine.Query(query), d.engine.Args(args)
@@ -142,7 +141,8 @@ func (r reader) find(ctx context.Context, query string, args ...any) (rows, erro
 	return &scopedRows{found, c}, nil
 }
 
-// anyRows are rows, or nil with an error: not an interface with a nil pointer.
+// anyRows converts rows, so that an error comes with a nil interface, not with an interface
+// that holds a nil pointer.
 func anyRows(found *sql.Rows, err error) (rows, error) {
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func anyRows(found *sql.Rows, err error) (rows, error) {
 	return found, nil
 }
 
-// scopedRows give their connection back when they are closed.
+// scopedRows release their connection when they are closed.
 type scopedRows struct {
 	*sql.Rows
 	conn *sql.Conn
@@ -159,7 +159,7 @@ type scopedRows struct {
 // Close implements rows.
 func (r *scopedRows) Close() error { return errors.Join(r.Rows.Close(), r.conn.Close()) }
 
-// firstRow is the first of rows, which it closes when it is read.
+// firstRow returns the first row and closes the rows when it is scanned.
 func firstRow(found rows, err error) scanner { return &oneRow{found, err} }
 
 type oneRow struct {
@@ -167,7 +167,7 @@ type oneRow struct {
 	err  error
 }
 
-// Scan reads the row: sql.ErrNoRows if there is none.
+// Scan scans the row; sql.ErrNoRows if there is none.
 func (r *oneRow) Scan(into ...any) error {
 	if r.err != nil {
 		return r.err
@@ -194,13 +194,13 @@ func (d *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 		return nil, err
 	}
 	if other, loaded := d.queries.LoadOrStore(query, s); loaded {
-		s.Close() // it is unused
+		s.Close() // not needed
 		return other.(*sql.Stmt), nil
 	}
 	return s, nil
 }
 
-// conditions are the conditions of a filter.
+// conditions is the WHERE clause of a filter.
 type conditions struct {
 	text []string
 	args []any
@@ -211,14 +211,14 @@ func (c *conditions) add(condition string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// equal requires a value of a column, unless the value is empty.
+// equal requires a column to equal a value, unless the value is empty.
 func (c *conditions) equal(column, value string) {
 	if value != "" {
 		c.add(column+" = ?", value)
 	}
 }
 
-// between requires a column of times to be in a range; a zero time is no bound.
+// between requires a column of times to be in a range; a zero time is no limit.
 func (c *conditions) between(column string, since, until time.Time) {
 	if !since.IsZero() {
 		c.add(column+" >= ?", micros(since))
@@ -228,7 +228,7 @@ func (c *conditions) between(column string, since, until time.Time) {
 	}
 }
 
-// in requires a column to have one of several values, unless there are none.
+// in requires a column to have one of the values, if there are any.
 func in[T any](c *conditions, column string, values []T) {
 	if len(values) == 0 {
 		return
@@ -240,7 +240,7 @@ func in[T any](c *conditions, column string, values []T) {
 	c.add(column+" IN (?"+strings.Repeat(", ?", len(args)-1)+")", args...)
 }
 
-// textList returns texts as arguments, and the list of their places for IN.
+// textList returns texts as query arguments, and the placeholder list for IN.
 func textList(texts []string) (args []any, places string) {
 	if len(texts) == 0 {
 		return nil, "(NULL)"
@@ -251,7 +251,7 @@ func textList(texts []string) (args []any, places string) {
 	return args, "(?" + strings.Repeat(", ?", len(args)-1) + ")"
 }
 
-// where returns the clause, "" if there are no conditions.
+// where returns the WHERE clause, "" if there are no conditions.
 func (c *conditions) where() string {
 	if len(c.text) == 0 {
 		return ""
@@ -278,9 +278,9 @@ func collect[T any](d interface{ failed(string, error) error }, read func(scanne
 	}
 }
 
-// page reads a page of a list that is sorted by one column, such as "seq DESC" or "name". Its
-// value in the last row of a page, which read returns with an item, is where the next page
-// begins. size may end a page early; nil if items are small.
+// page reads a page of a list that is sorted by one column, such as "seq DESC" or "name". read
+// returns an item with its value of that column; the next page starts after the last one. size
+// may end a page early; nil if items are small.
 func page[T any, P int64 | string](ctx context.Context, r reader, kind string, p store.Page, query, order string, c *conditions,
 	read func(scanner) (T, P, error), size func(*T) int) (store.List[T], error) {
 	column, further := order, " > ?"
@@ -310,9 +310,9 @@ func page[T any, P int64 | string](ctx context.Context, r reader, kind string, p
 	})
 }
 
-// pageAt is page for lists that add the condition of their cursor themselves; position is
-// the place of a row for the next one. It reads one more row than requested, to see whether
-// there is a next page.
+// pageAt is page for lists that add the condition of their cursor themselves; position is the
+// cursor position of a row. It reads one row more than requested, to find out whether there is
+// a next page.
 func pageAt[T any](ctx context.Context, r reader, kind string, p store.Page, query, order string, c *conditions,
 	read func(scanner) (item T, position string, size int, err error)) (store.List[T], error) {
 	var l store.List[T]

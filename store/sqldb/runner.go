@@ -11,21 +11,21 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// runner executes the runs of a database. A run that is executed has an owner and a lease
-// in its row, which the owner renews; a process that is killed does not, and another one
-// takes the run up. So a run may take hours, and is never executed twice for long.
+// runner executes the runs of a database. The row of a running run holds its owner and a lease,
+// which the owner renews. A killed process does not renew it, and another one takes over. So a
+// run may take hours, and is never executed twice for long.
 type runner struct {
 	mu      sync.Mutex
 	owner   string
 	started time.Time
 	work    store.Work
-	stop    context.CancelFunc // ends the contexts of all work; nil if nothing is executed
-	drain   chan struct{}      // closed: no further work begins
+	stop    context.CancelFunc // cancels all work; nil if the runner is not started
+	drain   chan struct{}      // closed: no further work starts
 	stopped chan struct{}
-	release func() error    // the lock of the only process
-	jobs    map[string]*job // by the id of the run
+	release func() error    // releases the lock of the only process
+	jobs    map[string]*job // by run id
 
-	wake chan struct{} // there may be a run to execute
+	wake chan struct{} // a run may be ready
 }
 
 // wakeUp makes the runner look for runs now.
@@ -37,11 +37,11 @@ func (r *runner) wakeUp() {
 	}
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake-up is pending
 	}
 }
 
-// interrupt ends the context of the work on a run, if this process executes it.
+// interrupt cancels the work on a run, if this process executes it.
 func (r *runner) interrupt(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,20 +104,20 @@ func (d *DB) Stop(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopped != stopped || r.stop == nil { // stopped by another call
+	if r.stopped != stopped || r.stop == nil { // another call stopped it
 		return nil
 	}
 	r.stop, r.release = nil, nil
 	if release != nil {
 		return d.failed("stop the jobs of", release())
 	}
-	if err := d.DeleteShared(ctx, processKind, r.owner); err != nil { // it expires
+	if err := d.DeleteShared(ctx, processKind, r.owner); err != nil { // harmless: the item expires
 		d.options.Logger.WarnContext(ctx, "tell other processes that this one has stopped", "error", err)
 	}
 	return nil
 }
 
-// drained closes drain; mu is held.
+// drained closes drain; mu must be held.
 func (r *runner) drained() {
 	select {
 	case <-r.drain:
@@ -126,7 +126,7 @@ func (r *runner) drained() {
 	}
 }
 
-// draining reports whether no further work begins.
+// draining reports whether no further work starts.
 func (r *runner) draining() bool {
 	select {
 	case <-r.drain:
@@ -136,8 +136,8 @@ func (r *runner) draining() bool {
 	}
 }
 
-// execute executes runs until the runner is drained or ctx ends, and waits for those that it
-// began: until they have ended, it renews their leases.
+// execute executes runs until the runner is drained or ctx ends. It renews the leases of
+// running runs and waits for them to end.
 func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 	defer close(stopped)
 	tick := time.NewTicker(d.options.Poll)
@@ -153,7 +153,7 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		fit := d.fit(ctx)
 		if d.Several() {
 			if err := d.appear(ctx); err != nil && ctx.Err() == nil {
-				d.options.Logger.WarnContext(ctx, "tell other processes that this one goes on", "error", err)
+				d.options.Logger.WarnContext(ctx, "tell other processes that this one is alive", "error", err)
 			}
 		}
 		if d.runner.draining() && len(places) == 0 {
@@ -180,7 +180,7 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 		}
 		drain := d.runner.drain
 		if d.runner.draining() {
-			drain = nil // it is known
+			drain = nil // already known
 		}
 		select {
 		case <-ctx.Done():
@@ -193,9 +193,8 @@ func (d *DB) execute(ctx context.Context, stopped chan<- struct{}) {
 	}
 }
 
-// takeUpAll puts the work that another process left behind back into the queue,
-// and releases its claims. This process is the only one, so no run is actually
-// running.
+// takeUpAll requeues the work that another process left behind, and releases its claims. This
+// process is the only one, so no run is actually running.
 func (d *DB) takeUpAll(ctx context.Context) error {
 	return d.change(ctx, "take up the runs of", func(t *tx) error {
 		if err := errors.Join(t.takeUp("", nil), t.freeParts("", nil)); err != nil {
@@ -204,26 +203,25 @@ func (d *DB) takeUpAll(ctx context.Context) error {
 		if _, err := t.exec("DELETE FROM reply WHERE status IS NULL"); err != nil {
 			return err
 		}
-		if _, err := t.exec("DELETE FROM run WHERE project = ?", string(arriving)); err != nil { // with its results
+		if _, err := t.exec("DELETE FROM run WHERE project = ?", string(arriving)); err != nil { // deletes its results, too
 			return err
 		}
 		return t.endAllLeases(d.now())
 	})
 }
 
-// takeUp queues running runs that fulfil a condition.
+// takeUp requeues the running runs that meet a condition.
 func (t *tx) takeUp(condition string, args []any) error {
-	// An attempt that finished rows before its process was killed does not
-	// count. Only a run that repeatedly kills its process without progress
-	// fails.
+	// An attempt that finished rows before its process was killed does not count. A run fails
+	// only if it repeatedly kills its process without progress.
 	_, err := t.exec(`UPDATE run SET status = 'queued', due = 0, attempts = attempts - CASE WHEN passed + failed + errors + skipped > begun_with THEN 1 ELSE 0 END
 		WHERE status = 'running'`+condition, args...)
 	return err
 }
 
-// renew renews the leases of the runs that this process executes, ends the work on those
-// that it has lost or that were cancelled, and takes up those of processes that are silent.
-// The only process needs no leases.
+// renew renews the leases of the runs that this process executes, cancels the work on runs that
+// it has lost or that were cancelled, and requeues runs whose lease has expired. A single
+// process needs no leases.
 func (d *DB) renew(ctx context.Context) error {
 	r := &d.runner
 	r.mu.Lock()
@@ -241,8 +239,8 @@ func (d *DB) renew(ctx context.Context) error {
 	held := map[string]int{}
 	var silent []silence
 	err := d.change(ctx, "renew the leases in", func(t *tx) error {
-		// A process that was stopped since it looked at the clock must not shorten the lease of
-		// what it has taken since then.
+		// This process may have been suspended since it read the clock. It must not shorten the
+		// lease of parts that it took since.
 		until := micros(now.Add(d.options.Lease))
 		if _, err := t.exec("UPDATE run_part SET lease = greatest(lease, ?) WHERE owner = ? AND done = 0", until, owner); err != nil {
 			return err
@@ -281,13 +279,13 @@ func (d *DB) renew(ctx context.Context) error {
 	return nil
 }
 
-// silence is that a process is silent which had parts of a run.
+// silence is a process with parts of a run whose lease has expired.
 type silence struct {
 	run, owner string
-	rows       int // of the run that are finished
+	rows       int // finished rows of the run
 }
 
-// silences finds the processes whose leases on parts have ended.
+// silences finds the processes whose leases on parts have expired.
 func (t *tx) silences(now time.Time) ([]silence, error) {
 	return collect(t.db, func(row scanner) (s silence, err error) { return s, row.Scan(&s.run, &s.owner, &s.rows) })(t.query(`SELECT DISTINCT r.id, p.owner, r.passed + r.failed + r.errors + r.skipped FROM run_part p JOIN run r ON r.seq = p.run
 		WHERE p.done = 0 AND p.owner <> '' AND p.lease < ?`, micros(now)))

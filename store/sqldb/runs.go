@@ -33,7 +33,7 @@ func (t *tx) run(of store.Project, id string) (runRow, error) {
 	return r, noRow(err, "run", id)
 }
 
-// anyRun is run for the jobs, which execute the runs of all projects.
+// anyRun is run for jobs, which execute the runs of all projects.
 func (t *tx) anyRun(id string) (runRow, error) {
 	return readRun(t.queryRow(selectRun+" WHERE id = ?", id))
 }
@@ -66,7 +66,7 @@ func (d project) CreateRun(ctx context.Context, n store.NewRun) (store.Run, erro
 	return r.Run, err
 }
 
-// sortedList encodes a set of texts.
+// sortedList encodes a set of texts as a sorted list.
 func sortedList(texts []string) string {
 	return list(slices.Compact(slices.Sorted(slices.Values(texts))))
 }
@@ -107,7 +107,7 @@ func (d project) ListRuns(ctx context.Context, f store.RunFilter, p store.Page) 
 	return l, err
 }
 
-// texts converts values for the driver.
+// texts converts values to strings for the driver.
 func texts[T ~string](values []T) []string {
 	var list []string
 	for _, v := range values {

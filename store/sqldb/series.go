@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// The assertions of a watch, found by jumping from one to the next in the index, or the one
-// that is asked for.
+// The assertions of a watch, found by jumping from one to the next in the index, or the one in
+// the filter.
 const (
 	watchedAssertions = `WITH RECURSIVE watched (id) AS (
 		SELECT min(assertion) FROM watch_hour WHERE watch = ?1
@@ -56,12 +56,11 @@ func (d project) Series(ctx context.Context, f store.SeriesFilter) ([]store.Buck
 	return list, d.named(ctx, list, terms)
 }
 
-// bucketRow is a row of a series as the driver gives it: two numbers of 32 bits in each of
-// the first four columns, which are the id of the assertion and the step since 1970, the ids
-// of version and judge or that of the segment, pass and fail, errors and skipped; then the
-// weights and the cost. A dashboard has tens of thousands of rows, and each column of one
-// costs two locks of SQLite; a number that is scanned into another type is converted by
-// its text.
+// bucketRow is a row of a series as the driver returns it. Each of the first four columns packs
+// two 32-bit numbers: assertion id and step since 1970; the ids of version and judge, or that
+// of the segment; pass and fail; errors and skipped. Weights and cost follow. A dashboard has
+// tens of thousands of rows, and each column costs two locks in SQLite; scanning a number into
+// another type would convert it through text.
 type bucketRow struct {
 	got  [8]any
 	into [8]any // pointers to got
@@ -78,7 +77,7 @@ func (r *bucketRow) two(i int) (high, low int64) {
 	return n >> 32, n & (1<<32 - 1)
 }
 
-// real is a number that may be whole, such as a sum of zeros.
+// real returns a number that may be an integer, such as a sum of zeros.
 func (r *bucketRow) real(i int) float64 {
 	if f, ok := r.got[i].(float64); ok {
 		return f
@@ -87,7 +86,7 @@ func (r *bucketRow) real(i int) float64 {
 	return float64(n)
 }
 
-// bucket is the row without its texts, and their ids.
+// bucket returns the row without its texts, and the ids of the texts.
 func (r *bucketRow) bucket(by store.SeriesBy, step time.Duration) (b store.Bucket, of bucketTerms) {
 	var slot int64
 	of.assertion, slot = r.two(0)
@@ -100,8 +99,8 @@ func (r *bucketRow) bucket(by store.SeriesBy, step time.Duration) (b store.Bucke
 		Weight: r.real(4), Failing: r.real(5), Squares: r.real(6), Cost: r.real(7)}, of
 }
 
-// hourSeries adds up rollups: parameters are the watch, the hours of a step, and the range.
-// A step of an hour has one row for each line, so that nothing is added up.
+// hourSeries is the query that adds up rollups. Its parameters are the watch, the hours per
+// step, and the range. With steps of an hour there is one row per line, so nothing is added up.
 func hourSeries(by store.SeriesBy, step time.Duration) string {
 	table := "watch_hour"
 	if by == store.BySegment {
@@ -115,8 +114,8 @@ func hourSeries(by store.SeriesBy, step time.Duration) string {
 	return "SELECT h.assertion << 32 | h.hour / ?2 AS start, " + ids + ", " + rolledTotals + from + " GROUP BY start" + group + " ORDER BY start" + group
 }
 
-// seriesIDs are the ids that tell lines of an assertion apart, as a column and as the columns
-// that rows are grouped by.
+// seriesIDs returns the ids that distinguish lines of an assertion, as one column and as the
+// columns to group by.
 func seriesIDs(by store.SeriesBy) (column, group string) {
 	switch by {
 	case store.ByVersion:
@@ -127,8 +126,8 @@ func seriesIDs(by store.SeriesBy) (column, group string) {
 	return "0", ""
 }
 
-// verdictSeries adds up verdicts: parameters are the watch, the microseconds of a step, and
-// the range.
+// verdictSeries is the query that adds up verdicts. Its parameters are the watch, the
+// microseconds per step, and the range.
 func verdictSeries(by store.SeriesBy) string {
 	ids, group := seriesIDs(by)
 	return `SELECT h.assertion << 32 | h.time / ?2 AS start, ` + ids + `, count(*) FILTER (WHERE h.status = 1) << 32 | count(*) FILTER (WHERE h.status = 2), count(*) FILTER (WHERE h.status = 0) << 32 | count(*) FILTER (WHERE h.status = 3),
@@ -137,10 +136,10 @@ func verdictSeries(by store.SeriesBy) string {
 		GROUP BY start` + group + " ORDER BY start" + group
 }
 
-// bucketTerms are the ids of the texts of a bucket.
+// bucketTerms are the ids of a bucket's texts.
 type bucketTerms struct{ assertion, version, judge, segment int64 }
 
-// named puts the texts into buckets.
+// named fills in the texts of buckets.
 func (d project) named(ctx context.Context, list []store.Bucket, ids []bucketTerms) error {
 	terms := map[int64]string{0: ""}
 	for i := range list {

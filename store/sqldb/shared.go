@@ -11,14 +11,14 @@ import (
 // Several implements [store.Shared].
 func (d *DB) Several() bool { return d.engine.Several() }
 
-// sharedLock is what changes of shared items lock in place of a project: they never change
-// anything else, so that other changes need not wait. No project has such a name.
+// sharedLock is what changes of shared items lock in place of a project. They change nothing
+// else, so other changes need not wait. No project has such a name.
 const sharedLock = "\x01shared"
 
-// ofShared names the content of a shared item.
+// ofShared returns what [contents.pack] binds the content of a shared item to.
 func ofShared(kind, name string) string { return "shared\x00" + kind + "\x00" + name }
 
-// packShared makes the stored form of the content of an item.
+// packShared returns the stored form of an item's content.
 func (d *DB) packShared(i *store.SharedItem) ([]byte, error) {
 	if err := i.Check(); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (d *DB) PutShared(ctx context.Context, items ...store.SharedItem) error {
 	})
 }
 
-// putShared stores an item whose content is the JSON of a value.
+// putShared stores an item with the JSON of a value as its content.
 func (t *tx) putShared(i store.SharedItem, value any, until time.Time) (err error) {
 	if i.Content, err = json.Marshal(value); err != nil {
 		return err

@@ -1,11 +1,10 @@
-// Package sqldb keeps everything of a server in a SQL database, and executes runs. Its
-// queries are the same for every database; an [Engine] says what differs: how a query is
-// written, how writers keep out of each other's way, and what an error means.
+// Package sqldb stores a server's data in a SQL database and executes runs. Its queries are the
+// same for every database; an [Engine] covers the differences: SQL dialect, locking, and the
+// meaning of errors.
 //
-// Changes go through writers, which put the changes of concurrent callers into one
-// transaction: five hundred small writes a second cost little more than one. Start at [New];
-// packages store/sqlite and store/postgres open databases, and store/storetest is the
-// contract.
+// Writers put the changes of concurrent callers into one transaction: five hundred small writes
+// a second cost little more than one. Start at [New]; packages store/sqlite and store/postgres
+// open databases, and store/storetest is the contract.
 package sqldb
 
 import (
@@ -26,82 +25,82 @@ var (
 	_ store.Jobs  = (*DB)(nil)
 )
 
-// Engine is what one kind of database does in its own way. Its methods are safe for
-// concurrent use.
+// Engine covers what is specific to one kind of database. Its methods are safe for concurrent
+// use.
 type Engine interface {
-	// Query returns a query of this package as the database wants it. The result depends on
-	// the text alone.
+	// Query translates a query of this package to the database's dialect. The result depends
+	// only on the text.
 	Query(text string) string
-	// Args returns the arguments of a query in types that the database takes.
+	// Args converts query arguments to types that the driver accepts.
 	Args(args []any) []any
-	// Columns returns rows as a table in a query, with its arguments, so that one statement
-	// fits any number of rows; false if the database, or one of the values, has no such form.
+	// Columns returns rows as a table expression with its arguments, so that one statement fits
+	// any number of rows. It returns false if the database has no such form, or none for one of
+	// the values.
 	Columns(rows [][]any) (table string, args []any, ok bool)
-	// Lock makes other transactions that change one of the projects wait until t ends.
-	// Changes that are of no project have the name "".
+	// Lock makes other transactions that change one of the projects wait until t ends. Changes
+	// without a project have the name "".
 	Lock(ctx context.Context, t *sql.Tx, projects []string) error
-	// Exclude makes other transactions wait that write some tables, until t ends.
+	// Exclude makes other transactions that write to the tables wait until t ends.
 	Exclude(ctx context.Context, t *sql.Tx, tables []string) error
-	// Scoped reports whether the database itself keeps projects apart. Then Enter and
-	// EnterTx say which project the next queries are of, or [AllProjects].
+	// Scoped reports whether the database itself separates projects. If it does, Enter and
+	// EnterTx set the project of the next queries, or [AllProjects].
 	Scoped() bool
 	Enter(ctx context.Context, c *sql.Conn, project string) error
 	EnterTx(ctx context.Context, t *sql.Tx, project string) error
-	// Ready is called before each transaction that writes; an error refuses it.
+	// Ready is called before each writing transaction; an error prevents it.
 	Ready() error
-	// Written is called after each transaction, with its number of changes.
+	// Written is called after each transaction with its number of changes.
 	Written(changes int)
-	// Again reports whether a transaction that failed may succeed when it is repeated at
-	// once, because another one was in its way.
+	// Again reports whether a failed transaction may succeed if repeated at once, because
+	// another one was in its way.
 	Again(err error) bool
-	// Lost reports whether an error means that the database cannot be reached now, as while
-	// it starts again.
+	// Lost reports whether an error means that the database cannot be reached now, for example
+	// while it restarts.
 	Lost(err error) bool
-	// Usable returns why the database cannot be read or written now, although it can be
-	// reached; nil if it can. It is called every second, and more often.
+	// Usable returns why a reachable database cannot be read or written now, or nil. It is
+	// called at least once a second.
 	Usable(ctx context.Context) error
-	// Failed adds a code and the database to an error that has none. doing is a verb, such
-	// as "read".
+	// Failed adds a code and the name of the database to an error without a code. doing is a
+	// verb, such as "read".
 	Failed(doing string, err error) error
-	// Erased makes what was deleted unreadable in the files of the database, as far as that is
-	// possible.
+	// Erased makes deleted data unreadable in the database files, as far as possible.
 	Erased(ctx context.Context) error
 	// Alone makes this process the only one that executes runs, until release is called.
-	// release is nil if several may.
+	// release is nil if several processes may.
 	Alone() (release func() error, err error)
 	// Several reports whether several servers may use the database at a time.
 	Several() bool
-	// Disconnect ends what the engine does, and closes its connections.
+	// Disconnect stops the engine and closes its connections.
 	Disconnect() error
 }
 
-// AllProjects is the scope of what concerns no project, or all: keys, retention, and the
+// AllProjects is the scope of queries for no project, or for all: keys, retention, and the
 // execution of runs.
 const AllProjects = "*"
 
 // Options configure a database; the zero value is right for a server.
 type Options struct {
-	Workers int                             // runs that are executed at a time; 0 means 4
-	Writers int                             // transactions that write at a time; 0 means 1
-	Poll    time.Duration                   // how often to look for runs that are due; 0 means a second
-	Lease   time.Duration                   // after how long the runs of a process that is silent are taken up; 0 means 30 seconds
-	Retry   func(attempt int) time.Duration // the pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
-	Rest    time.Duration                   // after how long a process that was unable to do something tries it again; 0 means a minute
+	Workers int                             // concurrent runs; 0 means 4
+	Writers int                             // concurrent writing transactions; 0 means 1
+	Poll    time.Duration                   // how often to look for due runs; 0 means a second
+	Lease   time.Duration                   // after how long the runs of a silent process are taken over; 0 means 30 seconds
+	Retry   func(attempt int) time.Duration // pause after a failed attempt, from 1; nil means 2, 4, 8 … seconds
+	Rest    time.Duration                   // how long a process waits before it retries a need that it did not meet; 0 means a minute
 	Now     func() time.Time                // nil means time.Now
-	Logger  *slog.Logger                    // for what the jobs cannot return; nil means none
+	Logger  *slog.Logger                    // for errors that the jobs cannot return; nil means none
 
-	Access Access // what this process wants of the database
-	Uses   []Use  // the tables that it uses; nil means all of them, with every right or, if it only reads, SELECT
+	Access Access // how this process uses the database
+	Uses   []Use  // tables that it uses; nil means all, with every right, or only SELECT for Reading
 
-	// Copied opens a file to write, although `proviso store copy` has copied it.
+	// Copied opens a database file for writing even after `proviso store copy` has copied it.
 	Copied bool
 
-	// ContentKey seals the contents of events: at least 32 bytes, nil for none. A database
-	// has one key for good.
+	// ContentKey seals the contents of events: at least 32 bytes, nil for none. The key of a
+	// database cannot change.
 	ContentKey []byte
 }
 
-// WithDefaults returns the options with the zero values replaced.
+// WithDefaults returns the options with zero values replaced.
 func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -132,10 +131,10 @@ func (o Options) WithDefaults() Options {
 
 // DB is an open database. It implements [store.Store] and [store.Jobs].
 type DB struct {
-	reader  // of all projects
+	reader  // reads all projects
 	engine  Engine
 	options Options
-	writing *sql.DB // of the writers
+	writing *sql.DB // for the writers
 	reading *sql.DB
 
 	changes *changeQueue
@@ -143,9 +142,9 @@ type DB struct {
 	writers sync.WaitGroup
 	close   sync.Once
 
-	queries  sync.Map // of the readers: text to *sql.Stmt
+	queries  sync.Map // prepared queries of the readers: text to *sql.Stmt
 	contents contents
-	rateSalt atomic.Pointer[[]byte] // of the names of endpoints
+	rateSalt atomic.Pointer[[]byte] // salt of endpoint names
 
 	counting sync.Mutex // held while a run of an earlier version is counted
 
@@ -153,9 +152,9 @@ type DB struct {
 	offering offering
 }
 
-// New makes a store of a database that is up to date. writing and reading are its
-// connections, which may be the same; those of writing are for o.Writers transactions at a
-// time. [DB.Close] disconnects the engine, and New does so if it fails.
+// New returns a store on a migrated database. writing and reading are its connection pools,
+// which may be the same; writing must allow o.Writers concurrent transactions. [DB.Close]
+// disconnects the engine, as does New if it fails.
 func New(ctx context.Context, engine Engine, writing, reading *sql.DB, o Options) (*DB, error) {
 	d := &DB{engine: engine, options: o.WithDefaults(), writing: writing, reading: reading,
 		closing: make(chan struct{})}
@@ -189,8 +188,8 @@ func (d *DB) Close() error {
 	return d.failed("close", err)
 }
 
-// Ping reports whether the database can be read and written. It writes nothing, since
-// anybody may ask.
+// Ping reports whether the database can be read and written. It writes nothing, since it may be
+// called without a key.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
 	if err := d.queryRow(ctx, "SELECT 1").Scan(&one); err != nil {
@@ -208,8 +207,8 @@ func (d *DB) Ping(ctx context.Context) error {
 	return d.change(ctx, "reach", func(*tx) error { return nil })
 }
 
-// failed adds a code and the operation to an error of the database. Errors that
-// have a code, and errors of a context, are returned unchanged.
+// failed adds a code and the operation to an error of the database. It returns errors that have
+// a code, and context errors, unchanged.
 func (d *DB) failed(doing string, err error) error {
 	var e *proviso.Error
 	switch {
@@ -234,8 +233,7 @@ func (d *DB) isClosed() bool {
 
 func errClosed() error { return proviso.Errorf(proviso.Unavailable, "the store is closed") }
 
-// project is the part of a database that belongs to one project. Its methods
-// access nothing else.
+// project is the data of one project. Its methods access nothing else.
 type project struct {
 	*DB
 	reader
@@ -247,7 +245,7 @@ var _ store.ProjectStore = project{}
 // In implements [store.Store].
 func (d *DB) In(p store.Project) store.ProjectStore { return project{d, reader{d, string(p)}, p} }
 
-// conditions are the conditions of a list of the project.
+// conditions returns the conditions for the project's rows.
 func (d project) conditions(column string) conditions {
 	var c conditions
 	c.add(column+" = ?", string(d.name))

@@ -19,7 +19,7 @@ func tallyOf(rows []store.Result) (t store.Tally) {
 	return t
 }
 
-// addTally adds to the tally of a run, unless its earlier rows are not counted.
+// addTally adds to the tally of a run, unless the run's earlier rows are not counted.
 func (t *tx) addTally(seq int64, more store.Tally) error {
 	var text sql.NullString
 	if err := t.queryRow("SELECT tally FROM run WHERE seq = ?", seq).Scan(&text); err != nil || !text.Valid {
@@ -51,21 +51,21 @@ func (d project) Tally(ctx context.Context, id string) (sum store.Tally, err err
 	if err := d.queryRow(ctx, "SELECT tally FROM run WHERE seq = ?", run.seq).Scan(&text); err != nil {
 		return sum, d.failed("read", err)
 	}
-	if !text.Valid { // it goes on, or rows came meanwhile
+	if !text.Valid { // it is running, or rows arrived meanwhile
 		return d.countRows(ctx, run, func([]store.Result) error { return nil })
 	}
 	err = json.Unmarshal([]byte(text.String), &sum)
 	return sum, d.failed("read", err)
 }
 
-// counted returns a run. If it is from before there were tallies, and has ended, its rows
-// are counted first, and its verdicts get the names that new ones have.
+// counted returns a run. A run that ended before tallies existed has its rows counted first,
+// and its verdicts renamed as for new runs.
 func (d project) counted(ctx context.Context, id string) (runRow, error) {
 	run, err := d.run(ctx, id)
 	if err != nil || !run.Uncounted || !run.Status.Ended() {
 		return run, err
 	}
-	d.counting.Lock() // others wait, and find it done
+	d.counting.Lock() // others wait, and then find it done
 	defer d.counting.Unlock()
 	if run, err = d.run(ctx, id); err != nil || !run.Uncounted {
 		return run, err
@@ -76,7 +76,7 @@ func (d project) counted(ctx context.Context, id string) (runRow, error) {
 	}
 	err = d.change(ctx, "change a run in", func(t *tx) error {
 		now, err := t.run(d.name, id)
-		if err != nil || now.Totals.Rows() != run.Totals.Rows() { // a row in flight came: the next call counts
+		if err != nil || now.Totals.Rows() != run.Totals.Rows() { // a row arrived: the next call counts
 			return err
 		}
 		return t.setTally(run.seq, sum)
@@ -84,7 +84,7 @@ func (d project) counted(ctx context.Context, id string) (runRow, error) {
 	return run, err
 }
 
-// countRows makes the tally of a run from its rows, and hands each page of them to do.
+// countRows computes the tally of a run from its rows, and passes each page of them to do.
 func (d project) countRows(ctx context.Context, run runRow, do func([]store.Result) error) (sum store.Tally, err error) {
 	for p := (store.Page{Limit: importStep}); ; {
 		rows, err := d.ListResults(ctx, run.ID, store.ResultFilter{}, p)
@@ -101,7 +101,7 @@ func (d project) countRows(ctx context.Context, run runRow, do func([]store.Resu
 	}
 }
 
-// rename gives the verdicts of rows the names that their JSON says. It may be repeated.
+// rename gives the verdicts of rows the names from their JSON. It is idempotent.
 func (d project) rename(ctx context.Context, run int64, rows []store.Result) error {
 	type renamed struct {
 		row      int
@@ -135,7 +135,7 @@ func (d project) rename(ctx context.Context, run int64, rows []store.Result) err
 	})
 }
 
-// bareResult reads a row without what the index and the JSON do not need.
+// bareResult reads only index and JSON of a row.
 func bareResult(row scanner) (r store.Result, err error) {
 	err = row.Scan(&r.Index, &r.JSON)
 	return r, err

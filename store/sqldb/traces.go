@@ -10,15 +10,15 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// ofSpans names a part of a trace.
+// ofSpans returns what [contents.pack] binds a part of a trace to.
 func ofSpans(p store.Project, key, trace string) string {
 	return "spans\x00" + string(p) + "\x00" + key + "\x00" + trace
 }
 
-// partsAtOnce is how many parts of a trace are read at once.
+// partsAtOnce is how many parts of a trace one query reads.
 const partsAtOnce = 100
 
-// evictedAtOnce is how many traces make room at once.
+// evictedAtOnce is how many traces one step evicts.
 const evictedAtOnce = 8
 
 // AddSpans implements [store.Traces].
@@ -54,29 +54,29 @@ func (d project) AddSpans(ctx context.Context, key string, parts []store.SpanPar
 	return refused, err
 }
 
-// traceRoom is the room for the traces of a key while spans are added.
+// traceRoom tracks the space for the traces of a key while spans are added.
 type traceRoom struct {
 	*tx
 	project, key string
 	limits       store.TraceLimits
 	now          time.Time
 
-	own, others int64 // bytes of this key and of all others of the project
+	own, others int64 // bytes of this key, and of all others of the project
 }
 
-// read finds out how much is kept.
+// read reads how much is stored.
 func (r *traceRoom) read() error {
 	return r.queryRow("SELECT coalesce(CAST(sum(CASE WHEN key_id = ?2 THEN bytes ELSE 0 END) AS BIGINT), 0), coalesce(CAST(sum(CASE WHEN key_id = ?2 THEN 0 ELSE bytes END) AS BIGINT), 0) FROM trace_room WHERE project = ?1",
 		r.project, r.key).Scan(&r.own, &r.others)
 }
 
-// growTraces counts bytes of the traces of a key.
+// growTraces changes the byte count of a key's traces.
 func (t *tx) growTraces(project, key string, by int64) error {
 	_, err := t.exec("INSERT INTO trace_room (project, key_id, bytes) VALUES (?, ?, ?) ON CONFLICT (project, key_id) DO UPDATE SET bytes = trace_room.bytes + excluded.bytes", project, key, by)
 	return err
 }
 
-// add stores a part, or returns why there is no room for it.
+// add stores a part, or returns why there is no space for it.
 func (r *traceRoom) add(p *store.SpanPart, content []byte) (refused string, err error) {
 	var trace int64
 	spans, size := 0, int64(len(content)+store.TraceOverhead)
@@ -111,7 +111,8 @@ func (r *traceRoom) add(p *store.SpanPart, content []byte) (refused string, err 
 	return "", r.growTraces(r.project, r.key, size)
 }
 
-// make makes room for bytes of a trace, or returns why it cannot.
+// make evicts traces until size bytes fit, or returns why it cannot. It never evicts the trace
+// keep.
 func (r *traceRoom) make(size, keep int64) (refused string, err error) {
 	for {
 		ofKey := r.limits.KeyBytes > 0 && r.own+size > r.limits.KeyBytes
@@ -132,8 +133,8 @@ func (r *traceRoom) make(size, keep int64) (refused string, err error) {
 	}
 }
 
-// free makes some room: of this key, or of the one that has most and of others if that one
-// has nothing to give.
+// free evicts some traces: of this key, or else of the key with the most bytes that has traces
+// to evict.
 func (r *traceRoom) free(ofKey bool, keep int64) (freed int64, err error) {
 	if ofKey {
 		return r.evict(r.key, keep)
@@ -224,7 +225,7 @@ func (d project) DropTrace(ctx context.Context, key, trace string) error {
 	})
 }
 
-// pruneTraces removes traces that have expired, and the counts of keys that have none.
+// pruneTraces removes expired traces, and the counts of keys without traces.
 func (d *DB) pruneTraces(ctx context.Context, now time.Time) error {
 	type gone struct {
 		project, key string
@@ -259,7 +260,7 @@ func (d *DB) pruneTraces(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// traceRules are what the counts of traces have to agree with.
+// traceRules are the consistency rules for the byte counts of traces.
 func traceRules() []rule {
 	return []rule{{says: "traces of the key %s: %d bytes by its count, %d there", query: `SELECT key_id, CAST(sum(n) AS BIGINT), CAST(sum(m) AS BIGINT) FROM
 		(SELECT project, key_id, bytes AS n, 0 AS m FROM trace_room UNION ALL SELECT project, key_id, 0, bytes FROM trace) counted

@@ -26,7 +26,7 @@ func (d project) AddEvents(ctx context.Context, events []store.NewEvent) (added 
 	}
 	now := d.now()
 	rows := make([]eventRow, len(events))
-	hashes := map[string]string{} // of prompts, which events repeat
+	hashes := map[string]string{} // of prompts, which are repeated among events
 	for i := range events {
 		if rows[i], err = d.eventRow(&events[i], hashes, now); err != nil {
 			return added, err
@@ -45,7 +45,7 @@ func (d project) AddEvents(ctx context.Context, events []store.NewEvent) (added 
 	return added, err
 }
 
-// eventRow is an event with what can be made of it before the transaction.
+// eventRow is an event with what is computed before the transaction.
 type eventRow struct {
 	*store.NewEvent
 	prompt  string // hash
@@ -76,11 +76,11 @@ func (d project) eventRow(n *store.NewEvent, hashes map[string]string, now time.
 	return row, err
 }
 
-// seen is an agent or a prompt in a transaction, and how many new events it has.
+// seen is an agent or a prompt in a transaction, with the number of its new events.
 type seen struct {
 	id     int64
 	events int
-	has    bool // the text, of a prompt
+	has    bool // a prompt's text is stored
 }
 
 type promptOf struct {
@@ -88,8 +88,8 @@ type promptOf struct {
 	hash  string
 }
 
-// addingEvents adds events in one transaction. Their counts are added up first, so that each
-// row of these is written once.
+// addingEvents adds events in one transaction. Their counts are summed first, so that each row
+// of counts is written once.
 type addingEvents struct {
 	*tx
 	d       project
@@ -100,7 +100,7 @@ type addingEvents struct {
 	added   store.AddedEvents
 }
 
-// events adds those events that are not there.
+// events adds the events that are new.
 func (x *addingEvents) events(list []eventRow) error {
 	rows := make([][]any, 0, len(list))
 	byID := make(map[string]*addedEvent, len(list))
@@ -137,7 +137,7 @@ func (x *addingEvents) events(list []eventRow) error {
 	return x.more(added)
 }
 
-// addedEvent is an event of the request, with what it is of.
+// addedEvent is an event of the request with its agent and prompt.
 type addedEvent struct {
 	*eventRow
 	agent, prompt *seen
@@ -152,7 +152,7 @@ func (x *addingEvents) of(e *eventRow) (of *addedEvent, err error) {
 	return of, err
 }
 
-// more adds the texts and the jobs of new events, and counts them.
+// more adds the texts and jobs of new events, and counts them.
 func (x *addingEvents) more(added []*addedEvent) error {
 	var contents [][]any
 	for _, of := range added {
@@ -175,7 +175,7 @@ func (x *addingEvents) more(added []*addedEvent) error {
 	return jobs.finish()
 }
 
-// agent returns the agent with a name, which it adds if it is new.
+// agent returns the agent with a name, adding it if it is new.
 func (x *addingEvents) agent(name string) (*seen, error) {
 	if a := x.agents[name]; a != nil {
 		return a, nil
@@ -189,8 +189,8 @@ func (x *addingEvents) agent(name string) (*seen, error) {
 	return a, err
 }
 
-// prompt returns the prompt of an event, which it adds if it is new. The text of one whose
-// hash alone was known is added, too.
+// prompt returns the prompt of an event, adding it if it is new. It also adds the text if only
+// the hash was known.
 func (x *addingEvents) prompt(agent int64, e *eventRow) (*seen, error) {
 	of := promptOf{agent, e.prompt}
 	known := e.Prompt != e.prompt // the event has the text
@@ -223,7 +223,7 @@ func (x *addingEvents) prompt(agent int64, e *eventRow) (*seen, error) {
 	return p, err
 }
 
-// finish writes what the events add up to.
+// finish writes the sums of the events.
 func (x *addingEvents) finish() error {
 	for _, a := range x.agents {
 		if _, err := x.exec("UPDATE traffic_agent SET last = greatest(last, ?), events = events + ? WHERE id = ?", micros(x.now), a.events, a.id); err != nil {

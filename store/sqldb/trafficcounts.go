@@ -10,17 +10,17 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// maxDimensions bounds the ways in which the traffic of an agent is told apart in an hour:
-// what a client names in segment is its own.
+// maxDimensions limits the dimensions of an agent's traffic in an hour, since clients choose
+// the names in segment.
 const maxDimensions = 24
 
-// trafficOf is what a row of traffic_hour is about.
+// trafficOf is the key of a row of traffic_hour.
 type trafficOf struct {
 	agent, hour      int64
 	dimension, value string
 }
 
-// trafficSum is what events add up to.
+// trafficSum is the sum of events.
 type trafficSum struct {
 	events, failed, tokens, latency int64
 	cost                            float64
@@ -53,7 +53,7 @@ func (x *addingEvents) count(agent int64, e *eventRow) {
 	}
 }
 
-// addTraffic writes the sums. Values beyond the first of an hour are added up as others.
+// addTraffic writes the sums. Values beyond the limit of an hour are summed as others.
 func (x *addingEvents) addTraffic() error {
 	order := slices.SortedFunc(maps.Keys(x.hours), func(a, b trafficOf) int {
 		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.hour, b.hour), cmp.Compare(a.dimension, b.dimension), cmp.Compare(a.value, b.value))
@@ -67,7 +67,7 @@ func (x *addingEvents) addTraffic() error {
 	return err
 }
 
-// updateTraffic adds the sums to the rows that are there, and returns which are.
+// updateTraffic adds the sums to existing rows, and returns which rows exist.
 func (x *addingEvents) updateTraffic(order []trafficOf) (there map[trafficOf]bool, err error) {
 	there = map[trafficOf]bool{}
 	rows := make([][]any, len(order))

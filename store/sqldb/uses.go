@@ -2,15 +2,15 @@ package sqldb
 
 import "slices"
 
-// Use is a table that a process uses, and the rights that it needs on it: SELECT, INSERT,
-// UPDATE and DELETE.
+// Use is a table that a process uses, with the rights that it needs: SELECT, INSERT, UPDATE and
+// DELETE.
 type Use struct {
 	Table  string
 	Rights []string
 }
 
-// What commands use that need no other table. A user of PostgreSQL may have these rights and
-// no others; docs/store.md lists them.
+// The tables of commands that need no others. A PostgreSQL user may have just these rights;
+// docs/store.md lists them.
 var (
 	// ListKeys is what [DB.ListKeys] and [DB.Key] use.
 	ListKeys = []Use{{"api_key", []string{"SELECT"}}}

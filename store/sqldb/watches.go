@@ -119,8 +119,8 @@ func (d project) DeleteWatch(ctx context.Context, name string) error {
 	return d.removeWatches(context.WithoutCancel(ctx))
 }
 
-// removeWatches removes what belongs to removed watches, step by step. What an interrupted
-// call leaves, the next one removes.
+// removeWatches removes the data of removed watches, in steps. The next call continues an
+// interrupted one.
 func (d *DB) removeWatches(ctx context.Context) error {
 	gone, err := collect(d, one[int64])(d.query(ctx, "SELECT seq FROM watch WHERE removed <> 0"))
 	for _, seq := range gone {
@@ -143,7 +143,7 @@ func (d project) WatchHealth(ctx context.Context, name string, now time.Time) (h
 		return h, d.failed("read", noRow(err, "watch", name))
 	}
 	h.Error = d.contents.openError(seq, h.Error)
-	// The oldest is the first of those that were enqueued first, which is nearly always the first.
+	// Jobs are read in the order of enqueueing, so the first one is nearly always the oldest.
 	err = d.queryRow(ctx, "SELECT (SELECT enqueued FROM watch_job WHERE watch = ?1 ORDER BY seq LIMIT 1), (SELECT count(*) FROM watch_job WHERE watch = ?1 AND token <> 0)", seq).Scan(at(&h.Oldest), &h.Leased)
 	if err != nil {
 		return h, d.failed("read", err)

@@ -17,8 +17,8 @@ import (
 )
 
 // eventJobs enqueues the evaluation of new events for the watches that sampled them, in the
-// transaction that stores the events. Watches that are gone are left out; a watch for which
-// too many events wait does not get one more, and counts it.
+// transaction that stores the events. It skips deleted watches. A watch with too many pending
+// jobs gets no more; it counts the dropped events.
 type eventJobs struct {
 	*tx
 	project store.Project
@@ -73,26 +73,26 @@ func (x *eventJobs) finish() error {
 	return nil
 }
 
-// watchToFill returns the number of a watch and of the jobs that it has; sql.ErrNoRows if
+// watchToFill returns the number of a watch and its number of pending jobs; sql.ErrNoRows if
 // there is no such watch.
 func (t *tx) watchToFill(p store.Project, name string) (seq int64, pending int, err error) {
 	err = t.queryRow("SELECT seq, pending FROM watch WHERE project = ? AND name = ? AND removed = 0", string(p), name).Scan(&seq, &pending)
 	return seq, pending, err
 }
 
-// addEventJob enqueues one event, unless it waits already.
+// addEventJob enqueues one event, unless it is already enqueued.
 func (t *tx) addEventJob(watch int64, event string, probability float64, backfill bool, now time.Time) (added int, err error) {
 	return t.changed("INSERT INTO watch_job (watch, event, probability, backfill, enqueued, due) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (watch, event) DO NOTHING",
 		watch, event, probability, backfill, micros(now), micros(now))
 }
 
-// spending is what is added to the spend of a day.
+// spending is a change to the spend of a day.
 type spending struct {
 	reserved, spent, uncertain float64
 	calls, lost, dropped       int
 }
 
-// addSpend adds to what a watch spent on a day.
+// addSpend adds to the spend of a watch on a day.
 func (t *tx) addSpend(p store.Project, watch string, day int64, s spending) error {
 	_, err := t.exec(`INSERT INTO watch_spend (project, name, day, reserved, spent, uncertain, calls, lost, dropped) VALUES (?1, ?2, ?3, greatest(0.0, ?4), ?5, greatest(0.0, ?6), ?7, ?8, ?9)
 		ON CONFLICT (project, name, day) DO UPDATE SET reserved = greatest(0.0, watch_spend.reserved + ?4), spent = watch_spend.spent + ?5, uncertain = greatest(0.0, watch_spend.uncertain + ?6),
@@ -101,7 +101,7 @@ func (t *tx) addSpend(p store.Project, watch string, day int64, s spending) erro
 	return err
 }
 
-// dayOf is the number of a day (UTC) since 1970.
+// dayOf returns the number of a day (UTC) since 1970.
 func dayOf(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
 // EnqueueEvents implements [store.EventJobs].
@@ -147,7 +147,7 @@ func (d project) LeaseEvents(ctx context.Context, r store.LeaseEvents) (leases [
 		return nil, err
 	}
 	var due bool
-	// Most of the time there is nothing to do, and so nothing is written.
+	// Most of the time there is no work, so read before writing.
 	if err := d.queryRow(ctx, "SELECT EXISTS (SELECT 1 FROM watch_job WHERE watch = ? AND backfill IN (0, 1) AND due <= ?)", seq, micros(d.now())).Scan(&due); err != nil || !due {
 		return nil, d.failed("read", err)
 	}
@@ -168,13 +168,13 @@ func (d project) LeaseEvents(ctx context.Context, r store.LeaseEvents) (leases [
 
 func checkLease(r *store.LeaseEvents) error {
 	if r.Lease <= 0 || r.Limit < 0 || !(r.Reserve >= 0) || !(r.Budget >= 0) {
-		return proviso.Errorf(proviso.Invalid, "a lease needs a time, and amounts of at least 0")
+		return proviso.Errorf(proviso.Invalid, "a lease needs a duration, and amounts of at least 0")
 	}
 	return nil
 }
 
-// endLeases ends the leases of a watch that have expired, or all of them: whoever held them
-// was killed, or is too slow. What was reserved is perhaps spent.
+// endLeases ends the expired leases of a watch, or all of them: the holder was killed or is too
+// slow. Reserved money may have been spent.
 func (t *tx) endLeases(p store.Project, name string, watch int64, now time.Time, all bool) error {
 	type lease struct {
 		seq, day int64
@@ -203,7 +203,7 @@ func (t *tx) endLeases(p store.Project, name string, watch int64, now time.Time,
 	return nil
 }
 
-// endAllLeases ends the leases of all watches: whoever held them was killed.
+// endAllLeases ends the leases of all watches: their holders were killed.
 func (t *tx) endAllLeases(now time.Time) error {
 	type of struct {
 		seq           int64
@@ -221,7 +221,7 @@ func (t *tx) endAllLeases(now time.Time) error {
 	return err
 }
 
-// noteEventError keeps why the latest event could not be evaluated.
+// noteEventError stores why the latest failed event could not be evaluated.
 func (t *tx) noteEventError(watch int64, why string, now time.Time) error {
 	text, err := t.db.contents.sealError(watch, strings.ToValidUTF8(excerpt.Bytes(why, store.MaxExcerpt), "\uFFFD"), dayOf(now))
 	if err != nil {
@@ -319,7 +319,7 @@ func (d project) ReleaseEvents(ctx context.Context, watch string, leases []store
 	})
 }
 
-// heldJob returns what was reserved for a lease; held is false if the lease has ended.
+// heldJob returns the amount reserved for a lease; held is false if the lease has ended.
 func (t *tx) heldJob(watch int64, l store.EventLease) (day int64, reserved float64, held bool, err error) {
 	err = t.queryRow("SELECT day, reserved FROM watch_job WHERE seq = ? AND token = ? AND watch = ?", l.Job, l.Token, watch).Scan(&day, &reserved)
 	return day, reserved, err == nil, ignoreNone(err)
@@ -349,7 +349,7 @@ func (d project) SettleEvents(ctx context.Context, watch string, done []store.Ev
 	return added, err
 }
 
-// settle ends a job, or puts it back.
+// settle ends a job or requeues it.
 func (x *adding) settle(d project, watch string, r *store.EventResult) error {
 	for i := range r.Verdicts {
 		if err := x.verdict(&r.Verdicts[i]); err != nil {
@@ -363,7 +363,7 @@ func (x *adding) settle(d project, watch string, r *store.EventResult) error {
 	if err != nil {
 		return err
 	}
-	if !held { // another worker has the job, or it has ended; what it reserved is uncertain
+	if !held { // another worker has the job, or it has ended; its reservation is counted as uncertain
 		return x.addSpend(d.name, watch, dayOf(x.now), spending{spent: r.Cost, uncertain: -r.Cost})
 	}
 	if r.Again.IsZero() {

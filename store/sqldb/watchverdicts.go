@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// adding adds verdicts to a watch in one transaction. Their rollups are added up first, so
-// that each row of these is written once.
+// adding adds verdicts to a watch in one transaction. Their rollups are summed first, so that
+// each rollup row is written once.
 type adding struct {
 	*tx
 	watch    int64
@@ -21,16 +21,16 @@ type adding struct {
 	hours    map[hourOf]*rolled
 	segments map[hourOf]*rolled
 	added    int
-	decided  bool   // one of them is pass or fail
-	failed   string // why one was not decided
+	decided  bool   // one of the verdicts is pass or fail
+	failed   string // why a verdict could not be decided
 }
 
-// hourOf is what a row of a rollup is about: version and judge, or else segment.
+// hourOf is the key of a rollup row: version and judge, or segment.
 type hourOf struct {
 	assertion, hour, version, judge, segment int64
 }
 
-// rolled is what verdicts add up to.
+// rolled is the sum of verdicts.
 type rolled struct {
 	pass, fail, errors, skipped int
 	sw, swf, sww, cost          float64
@@ -56,7 +56,7 @@ func (r *rolled) add(v *store.WatchVerdict) {
 	r.cost += v.Cost
 }
 
-// term returns the id of a text, which it adds if it is new.
+// term returns the id of a text, adding it if it is new.
 func (x *adding) term(text string) (id int64, err error) {
 	if id, ok := x.terms[text]; ok {
 		return id, nil
@@ -69,7 +69,7 @@ func (x *adding) term(text string) (id int64, err error) {
 	return id, err
 }
 
-// verdict adds a verdict, unless it is there.
+// verdict adds a verdict, unless it exists.
 func (x *adding) verdict(v *store.WatchVerdict) error {
 	var ids [8]int64
 	for i, text := range [...]string{v.Assertion, v.Version, v.Judge, v.Segment, v.Set, v.Agent, v.Model, v.Prompt} {
@@ -101,7 +101,7 @@ func (x *adding) verdict(v *store.WatchVerdict) error {
 	return nil
 }
 
-// reason is the stored form of the reason of a verdict, which may quote what is sealed.
+// reason returns the stored form of a verdict's reason, which may quote sealed texts.
 func (x *adding) reason(v *store.WatchVerdict) ([]byte, error) {
 	switch {
 	case v.Reason == "":
@@ -125,7 +125,7 @@ func roll(m *map[hourOf]*rolled, of hourOf) *rolled {
 	return r
 }
 
-// roll adds to the row of a rollup with a key.
+// roll adds to the rollup row with a key.
 func (x *adding) roll(table string, r *rolled, key ...any) error {
 	const columns = "pass, fail, errors, skipped, sw, swf, sww, cost"
 	var sums []string
@@ -137,7 +137,7 @@ func (x *adding) roll(table string, r *rolled, key ...any) error {
 	return err
 }
 
-// finish writes the rollups, and what the watch knows of its work.
+// finish writes the rollups, and updates the work state of the watch.
 func (x *adding) finish() error {
 	for of, r := range x.hours {
 		if err := x.roll("watch_hour", r, x.watch, of.assertion, of.hour, of.version, of.judge); err != nil {
@@ -170,7 +170,7 @@ func (d *DB) readVerdict(row scanner) (v store.WatchVerdict, err error) {
 	var reason any
 	err = row.Scan(&v.Sequence, &v.Event, &v.Conversation, &v.Agent, &v.Assertion, &v.Set, &v.Version, &v.Judge, &v.Segment, &v.Model, &v.Prompt, at(&v.Time), at(&v.At), &v.Probability, &v.Backfill, &v.Status, &v.Score, &reason, &v.Cost)
 	switch reason := reason.(type) {
-	case string: // of an earlier version
+	case string: // from an earlier version
 		v.Reason = reason
 	case []byte:
 		if len(reason) == 0 {
@@ -180,7 +180,7 @@ func (d *DB) readVerdict(row scanner) (v store.WatchVerdict, err error) {
 			v.Reason = string(reason[1:])
 			break
 		}
-		// Without the key, there is no reason.
+		// Without the key, the reason stays empty.
 		if text, failed := d.contents.unpack("reason of "+v.Event, reason); failed == nil {
 			v.Reason = string(text)
 		} else if d.contents.secret != nil {

@@ -11,29 +11,29 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// maxBatch bounds the number of changes in a transaction.
+// maxBatch limits the number of changes in a transaction.
 const maxBatch = 512
 
-// tries is how often a transaction is tried that others got in the way of.
+// tries is how often a transaction is tried if others are in its way.
 const tries = 5
 
 // change is a function that writes.
 type change struct {
 	ctx     context.Context
-	project string // "" if it is of none, or of several
+	project string // "" for no project, or several
 	do      func(*tx) error
 	err     error
 	done    chan struct{}
 }
 
-// change runs do in a transaction of a writer, and returns when it is
-// committed. An error of do rolls its changes back. do must use only its tx, and may be
-// called again. Changes of others may be in the same transaction.
+// change runs do in a transaction of a writer, and returns when it is committed. If do returns
+// an error, its changes are rolled back. do must use only its tx, and may be called again. The
+// transaction may contain changes of other callers.
 func (d *DB) change(ctx context.Context, doing string, do func(*tx) error) error {
 	return d.changeIn(ctx, "", doing, do)
 }
 
-// change is [DB.change] for changes of one project: no other change of it is in progress.
+// change is [DB.change] for changes of one project; they exclude each other.
 func (d project) change(ctx context.Context, doing string, do func(*tx) error) error {
 	return d.changeIn(ctx, string(d.name), doing, do)
 }
@@ -57,8 +57,9 @@ func (d *DB) changeIn(ctx context.Context, project, doing string, do func(*tx) e
 	}
 }
 
-// write gives a change to a writer, and returns when it is done; its own error is in c. Once a
-// writer has it, it does not return when ctx ends: it takes only milliseconds.
+// write gives a change to a writer, and returns when it is done; the change's own error is in
+// c. Once a writer has the change, write returns only when it is done, even if ctx ends: that
+// takes only milliseconds.
 func (d *DB) write(ctx context.Context, c *change) error {
 	if d.isClosed() {
 		return errClosed()
@@ -83,15 +84,14 @@ func (d *DB) write(ctx context.Context, c *change) error {
 	return nil
 }
 
-// The pauses of a patient caller while the database cannot be reached.
+// The retry pauses of a patient caller while the database cannot be reached.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 2 * time.Second
 )
 
-// writeChanges is a writer. It takes a change and all that wait behind it,
-// and commits them together, while the next ones queue. So a single change does
-// not wait, and under load one commit serves many.
+// writeChanges is a writer. It takes all waiting changes and commits them together, while new
+// ones queue. So a single change does not wait, and under load one commit serves many.
 func (d *DB) writeChanges() {
 	w := writer{db: d, statements: map[string]*sql.Stmt{}}
 	for {
@@ -107,14 +107,14 @@ func (d *DB) writeChanges() {
 	}
 }
 
-// writer has the prepared statements of one goroutine that writes. With several writers
-// there are none: each would have to prepare them on every connection.
+// writer holds the prepared statements of one writing goroutine. With several writers there are
+// none: each would have to prepare them on every connection.
 type writer struct {
 	db         *DB
 	statements map[string]*sql.Stmt
 }
 
-// write commits a batch, and tries again if another process was in the way.
+// write commits a batch, and retries if another process was in the way.
 func (w *writer) write(batch []*change) {
 	for n := 1; ; n++ {
 		err := w.commit(batch)
@@ -127,14 +127,13 @@ func (w *writer) write(batch []*change) {
 	}
 }
 
-// commit writes a batch in one transaction. A failed change is rolled back
-// alone; if the transaction fails, all fail, with the error that it returns.
+// commit writes a batch in one transaction. A failed change is rolled back alone. If the
+// transaction fails, all changes fail with the returned error.
 func (w *writer) commit(batch []*change) error {
 	t := tx{db: w.db, writer: w, bound: map[string]*sql.Stmt{}}
 	err := w.db.engine.Ready()
 	if err == nil {
-		// The context is not that of one caller, because its end must not affect the
-		// others.
+		// The context is not that of one caller: its end must not affect the others.
 		t.Tx, err = w.db.writing.BeginTx(context.Background(), nil)
 	}
 	if err == nil {
@@ -144,7 +143,7 @@ func (w *writer) commit(batch []*change) error {
 		if err == nil {
 			err = t.Commit()
 		} else {
-			t.Rollback() // fails only if the database has done it already
+			t.Rollback() // fails only if the database has already rolled back
 		}
 	}
 	for _, c := range batch {
@@ -163,8 +162,8 @@ func (w *writer) commit(batch []*change) error {
 	return err
 }
 
-// projectsOf returns the projects of changes, in an order that is the same for everybody,
-// so that no two transactions wait for each other.
+// projectsOf returns the projects of changes in a fixed order, so that no two transactions
+// deadlock.
 func projectsOf(batch []*change) []string {
 	var projects []string
 	for _, c := range batch {
@@ -179,13 +178,13 @@ type tx struct {
 	*sql.Tx
 	db         *DB
 	writer     *writer
-	scope      string               // of [Engine.EnterTx]
+	scope      string               // see [Engine.EnterTx]
 	texts      bool                 // the change stored texts that a key would seal
 	bound      map[string]*sql.Stmt // prepared statements, bound to the transaction
-	unprepared []string             // statements to be prepared for the next one
+	unprepared []string             // statements to prepare for the next transaction
 }
 
-// apply runs the changes of a batch. Its error ends the transaction.
+// apply runs the changes of a batch. An error ends the transaction.
 func (t *tx) apply(batch []*change) error {
 	alone := len(batch) == 1
 	for _, c := range batch {
@@ -221,11 +220,11 @@ func (t *tx) apply(batch []*change) error {
 	return nil
 }
 
-// enter says whose the next queries are. It stands before the savepoint of a change, whose
-// end would undo it.
+// enter sets the project of the next queries. It must be called before the savepoint of a
+// change, whose rollback would undo it.
 func (t *tx) enter(project string) error {
 	scope := cmp.Or(project, AllProjects)
-	if strings.HasPrefix(scope, sharedLock[:1]) { // whatever the lock is for: no project has such a name
+	if strings.HasPrefix(scope, sharedLock[:1]) { // no project has such a name, whatever the lock is for
 		scope = sharedLock
 	}
 	if t.scope == scope || !t.db.engine.Scoped() {
@@ -235,8 +234,8 @@ func (t *tx) enter(project string) error {
 	return t.db.engine.EnterTx(context.Background(), t.Tx, scope)
 }
 
-// statement returns the prepared form of a query, or nil while there is none:
-// preparing needs a connection, and the only one is busy with the transaction.
+// statement returns the prepared form of a query, or nil if there is none yet: preparing needs
+// a connection, and the only one is busy with the transaction.
 func (t *tx) statement(query string) *sql.Stmt {
 	if s := t.bound[query]; s != nil {
 		return s
@@ -244,7 +243,7 @@ func (t *tx) statement(query string) *sql.Stmt {
 	s, known := t.writer.statements[query]
 	if s == nil {
 		if !known {
-			t.writer.statements[query] = nil // not twice
+			t.writer.statements[query] = nil // add it only once
 			t.unprepared = append(t.unprepared, query)
 		}
 		return nil
@@ -263,7 +262,7 @@ func (t *tx) exec(query string, args ...any) (sql.Result, error) {
 	return t.ExecContext(context.Background(), t.db.engine.Query(query), args...)
 }
 
-// queryRow is exec for a query with one row.
+// queryRow is exec for a query that returns one row.
 func (t *tx) queryRow(query string, args ...any) *sql.Row {
 	args = t.db.engine.Args(args)
 	if s := t.statement(query); s != nil {
@@ -272,8 +271,8 @@ func (t *tx) queryRow(query string, args ...any) *sql.Row {
 	return t.QueryRowContext(context.Background(), t.db.engine.Query(query), args...)
 }
 
-// query is exec for a query with several rows, which the caller must read before the next
-// query.
+// query is exec for a query that returns several rows. The caller must read them before the
+// next query.
 func (t *tx) query(query string, args ...any) (rows, error) {
 	args = t.db.engine.Args(args)
 	if s := t.statement(query); s != nil {
@@ -282,7 +281,7 @@ func (t *tx) query(query string, args ...any) (rows, error) {
 	return anyRows(t.QueryContext(context.Background(), t.db.engine.Query(query), args...))
 }
 
-// changed executes a query and returns how many rows it changed.
+// changed executes a query and returns the number of changed rows.
 func (t *tx) changed(query string, args ...any) (int, error) {
 	r, err := t.exec(query, args...)
 	if err != nil {
@@ -292,7 +291,8 @@ func (t *tx) changed(query string, args ...any) (int, error) {
 	return int(n), err
 }
 
-// changeOne executes a query that changes rows, and returns otherwise if it changed none.
+// changeOne executes a query that changes rows, and returns the error otherwise if it changed
+// none.
 func (t *tx) changeOne(otherwise error, query string, args ...any) error {
 	n, err := t.changed(query, args...)
 	if err == nil && n == 0 {
@@ -301,20 +301,20 @@ func (t *tx) changeOne(otherwise error, query string, args ...any) error {
 	return err
 }
 
-// inserted executes a query that adds a row and returns its number; sql.ErrNoRows if it
-// added none.
+// inserted executes a query that adds a row and returns its number; sql.ErrNoRows if it added
+// none.
 func (t *tx) inserted(query string, args ...any) (seq int64, err error) {
 	err = t.queryRow(query, args...).Scan(&seq)
 	return seq, err
 }
 
-// insertSteps are how many rows a statement inserts. A few sizes are enough, so that the
-// statements stay prepared.
+// insertSteps are the numbers of rows that a statement inserts. Few sizes suffice and keep the
+// statements prepared.
 var insertSteps = [...]int{64, 8, 1}
 
-// insert adds rows with few statements: on a network, each costs the time of a round trip.
-// into is the beginning of the statement, up to the columns, and after its end, with what is
-// returned for each row that was added, if returned is not nil.
+// insert adds rows with few statements: on a network, each costs a round trip. into is the
+// statement up to the columns, after its end. returned, if not nil, is called for each row that
+// the statement returns.
 func (t *tx) insert(into, after string, rows [][]any, returned func(scanner) error) error {
 	if table, args, ok := t.db.engine.Columns(rows); ok {
 		return t.insertStep(into+" SELECT * FROM "+table+after, args, returned)
@@ -352,7 +352,7 @@ func (t *tx) insertStep(query string, args []any, returned func(scanner) error) 
 	return rows.Err()
 }
 
-// valuesOf is the part of a statement that inserts rows, each of some columns.
+// valuesOf returns the VALUES clause for some rows of some columns.
 func valuesOf(rows, columns int) string {
 	row := "(?" + strings.Repeat(", ?", columns-1) + ")"
 	return " VALUES " + row + strings.Repeat(", "+row, rows-1)

@@ -9,7 +9,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// plainEngine leaves everything as it is.
+// plainEngine changes nothing.
 type plainEngine struct{ Engine }
 
 func (plainEngine) Query(text string) string                      { return text }
@@ -21,8 +21,8 @@ func (plainEngine) Scoped() bool                                  { return false
 func (plainEngine) Lost(error) bool                               { return false }
 func (plainEngine) Again(error) bool                              { return false }
 
-// TestBatch: of the changes that share a transaction, a failed one is rolled
-// back alone, and one whose caller has gone is skipped.
+// TestBatch: of the changes that share a transaction, a failed one is rolled back alone, and
+// one whose caller has gone is skipped.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", ":memory:")
@@ -49,7 +49,7 @@ func TestBatch(t *testing.T) {
 			return err
 		}}
 	}
-	for range 2 { // the statements are prepared by the second time
+	for range 2 { // the second time, the statements are prepared
 		if _, err := d.writing.Exec("DELETE FROM run"); err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func openBench(b *testing.B) *sqlite.DB {
 	return d
 }
 
-// BenchmarkAddEvaluation keeps evaluations of 2 KB, as so many clients at a time.
+// BenchmarkAddEvaluation stores evaluations of 2 KB from several concurrent clients.
 func BenchmarkAddEvaluation(b *testing.B) {
 	for _, clients := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
@@ -63,7 +63,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	}
 }
 
-// BenchmarkAddResults keeps rows of 2 KB with five assertions each.
+// BenchmarkAddResults stores rows of 2 KB with five assertions each.
 func BenchmarkAddResults(b *testing.B) {
 	for _, batch := range []int{1, 100} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {

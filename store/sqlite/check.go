@@ -8,8 +8,8 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// Check is that of package sqldb, after the file itself: a line for each page, index or
-// reference that is damaged.
+// Check is [sqldb.DB.Check], preceded by a check of the file itself: a line for each damaged
+// page, index or reference.
 func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 	e := d.engine
 	ask := func(query string, read func(*sql.Rows) (string, error)) error {
@@ -35,10 +35,10 @@ func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 		}
 		return "the file is damaged: " + text, nil
 	})
-	if codeOf(err) == codes.SQLITE_CORRUPT { // so badly that the check ended
+	if codeOf(err) == codes.SQLITE_CORRUPT { // the check stopped at severe damage
 		return append(problems, "the file is damaged: "+err.Error()), nil
 	}
-	if err != nil || len(problems) > 0 { // what the tables say means nothing then
+	if err != nil || len(problems) > 0 { // then the tables cannot be trusted
 		return problems, err
 	}
 	err = ask("SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2", func(rows *sql.Rows) (string, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// TestCheckFinds: each kind of mistake in the data is found, and nothing in good data. The
-// contract of package store checks every store that its tests leave behind.
+// TestCheckFinds: each kind of inconsistency is found, and none in good data. The contract of
+// package store checks every store that its tests leave behind.
 func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "good.db")
@@ -93,7 +93,7 @@ func TestCheckFinds(t *testing.T) {
 	})
 }
 
-// found wants a problem of a database.
+// found checks that a database has a problem.
 func found(t *testing.T, path, want string) {
 	t.Helper()
 	d, err := sqlite.Open(t.Context(), path, sqlite.Options{})

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	foldEvery   = time.Second            // maximum age of changes before they are folded into the file
-	foldChanges = 1000                   // number of changes that are folded at once
-	foldSize    = 8 << 20                // size of the log in bytes above which writers wait until it restarts
-	foldWait    = 1000                   // ms that they wait at most, for readers to end
-	foldPause   = 500 * time.Millisecond // between such waits
-	writerFolds = 32 << 20               // size of the log in bytes above which the writer folds it itself
-	writerPause = 2 * time.Second        // between such folds: a reader that stays must not stop the writer
+	foldEvery   = time.Second            // maximum age of changes before a checkpoint
+	foldChanges = 1000                   // number of changes that cause a checkpoint
+	foldSize    = 8 << 20                // log size in bytes above which writers wait until the log restarts
+	foldWait    = 1000                   // ms that writers wait at most for readers to end
+	foldPause   = 500 * time.Millisecond // pause between such waits
+	writerFolds = 32 << 20               // log size in bytes above which the writer does a checkpoint itself
+	writerPause = 2 * time.Second        // pause between those, so that a long reader does not stop the writer
 )
 
-// foldLog copies the write-ahead log into the database file and syncs both,
-// while others read and write. By default SQLite does that in the commit that
-// fills the log, so that this caller and all that follow wait for the disk. It
-// also bounds how much a power failure can undo.
+// foldLog copies the write-ahead log into the database file (a checkpoint) and syncs both,
+// concurrently with readers and writers. By default SQLite does that in the commit that fills
+// the log, so that its caller and all later ones wait for the disk. foldLog also limits how
+// much a power failure can undo.
 func (e *engine) foldLog() {
 	defer close(e.folded)
 	if e.path == Memory {
@@ -32,7 +32,7 @@ func (e *engine) foldLog() {
 	for {
 		select {
 		case <-e.closing:
-			return // the last connection to close folds what is left
+			return // the last connection to close folds the rest
 		case <-tick.C:
 		case <-e.foldSoon:
 		}
@@ -61,9 +61,9 @@ func (e *engine) fold() {
 	}
 }
 
-// roomToFold is [store.ErrNoRoom] if one more change could leave a log that cannot be
-// folded: the file may grow by as much as the log has, and the log takes that room. Such
-// a database would stay full for ever, even if most of the log is of old versions of few
+// roomToFold returns [store.ErrNoRoom] if one more change could leave a log that cannot be
+// folded: the file may grow by the size of the log, while the log still takes that space. Such
+// a database would stay full for ever, even if most of the log consists of old versions of few
 // pages. Only the writer calls it.
 func (e *engine) roomToFold() error {
 	size := e.logSize()
@@ -71,7 +71,7 @@ func (e *engine) roomToFold() error {
 		return nil
 	}
 	if size > writerFolds && time.Since(e.foldedByWriter) > writerPause {
-		_, _ = checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)") // foldLog reports what fails
+		_, _ = checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)") // foldLog reports errors
 		e.foldedByWriter, size = time.Now(), e.logSize()
 	}
 	dir := filepath.Dir(e.path)
@@ -81,14 +81,14 @@ func (e *engine) roomToFold() error {
 	if _, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
 		return err
 	}
-	size = e.logSize() // a reader of an earlier state keeps the log
+	size = e.logSize() // a reader of an old snapshot keeps the log
 	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {
 		return nil
 	}
 	return e.noRoom()
 }
 
-// logSize is the size of the log in bytes.
+// logSize returns the size of the log in bytes.
 func (e *engine) logSize() int64 {
 	if e.path == Memory {
 		return 0
@@ -100,7 +100,7 @@ func (e *engine) logSize() int64 {
 	return info.Size()
 }
 
-// checkpoint returns the number of frames in the log.
+// checkpoint runs a checkpoint and returns the number of frames in the log.
 func checkpoint(db *sql.DB, pragma string) (frames int, err error) {
 	var busy, folded int
 	err = db.QueryRowContext(context.Background(), pragma).Scan(&busy, &frames, &folded)
@@ -114,6 +114,6 @@ func (e *engine) noteWritten(n int) {
 	}
 	select {
 	case e.foldSoon <- struct{}{}:
-	default: // it has been notified already
+	default: // already notified
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// TestLogOnFullDisk: a reader that keeps an early state keeps the log from being folded,
-// while the same few pages are written again and again. The log fills the disk only so far
-// that it can be folded once the reader has ended, without anybody making room.
+// TestLogOnFullDisk: a reader of an old snapshot keeps the log from being folded, while the
+// same few pages are written again and again. The log fills the disk only so far that it can be
+// folded once the reader has ended, without any clean-up.
 func TestLogOnFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -186,8 +186,7 @@ func snapshot(t *testing.T, path string) string {
 	return to
 }
 
-// TestSnapshot opens the files after a crash: every acknowledged write is
-// there.
+// TestSnapshot opens the files after a crash: every acknowledged write is there.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -210,8 +209,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestRunThatKills: a run that repeatedly ends its process without finishing a
-// row fails; a run that finishes rows continues.
+// TestRunThatKills: a run that repeatedly ends its process without finishing a row fails; a run
+// that finishes rows continues.
 func TestRunThatKills(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -250,7 +249,7 @@ func TestRunThatKills(t *testing.T) {
 	}
 }
 
-// startBoth begins to execute the two runs of TestRunThatKills.
+// startBoth starts the two runs of TestRunThatKills.
 func startBoth(t *testing.T, d *sqlite.DB, row int) {
 	t.Helper()
 	var begun atomic.Int32

@@ -21,25 +21,25 @@ import (
 
 var _ sqldb.Engine = (*engine)(nil)
 
-// engine is SQLite.
+// engine is the [sqldb.Engine] for SQLite.
 type engine struct {
 	path    string
 	options Options
-	copied  bool // the file is marked so
+	copied  bool // the file is marked as copied
 
 	writing *sql.DB // one connection
 	reading *sql.DB // read-only connections; in memory the same as writing
 	folding *sql.DB // one connection for checkpoints; in memory the same as writing
 
 	written  atomic.Int64  // changes since the log was folded
-	foldSoon chan struct{} // there are many of them
-	// foldedByWriter is when the writer folded the log last; only the writer uses it.
+	foldSoon chan struct{} // signals that there are many of them
+	// foldedByWriter is when the writer last folded the log; only the writer uses it.
 	foldedByWriter time.Time
 	closing        chan struct{}
-	folded         chan struct{} // foldLog has ended
+	folded         chan struct{} // closed when foldLog has ended
 }
 
-// dialect writes the functions of the queries as SQLite has them.
+// dialect replaces functions in queries by their SQLite forms.
 var dialect = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer("greatest(", "max(", "least(", "min(", "strpos(", "instr(",
 		"has_member(e.segment, ?, ?)", "EXISTS (SELECT 1 FROM json_each(e.segment) j WHERE j.key = ? AND j.value = ?)")
@@ -61,16 +61,16 @@ func (e *engine) Args(args []any) []any {
 	return args
 }
 
-// Columns implements [sqldb.Engine]: it has no arrays, and a statement costs no round trip.
+// Columns implements [sqldb.Engine]: SQLite has no arrays, and statements cost no round trip.
 func (e *engine) Columns([][]any) (table string, args []any, ok bool) { return "", nil, false }
 
-// Lock implements [sqldb.Engine]: there is one writer.
+// Lock implements [sqldb.Engine]: there is only one writer.
 func (e *engine) Lock(context.Context, *sql.Tx, []string) error { return nil }
 
-// Exclude implements [sqldb.Engine]: there is one writer.
+// Exclude implements [sqldb.Engine]: there is only one writer.
 func (e *engine) Exclude(context.Context, *sql.Tx, []string) error { return nil }
 
-// Scoped implements [sqldb.Engine]: the queries alone keep projects apart.
+// Scoped implements [sqldb.Engine]: only the queries separate projects.
 func (e *engine) Scoped() bool { return false }
 
 // Enter implements [sqldb.Engine].
@@ -90,8 +90,8 @@ func (e *engine) Ready() error {
 	return e.roomToFold()
 }
 
-// leastRoom is the free space below which the disk counts as full. SQLite uses the room
-// of its log again, so that small writes still succeed when others fail.
+// leastRoom is the free space below which the disk counts as full. SQLite reuses the space of
+// its log, so small writes still succeed when others fail.
 const leastRoom = 1 << 20
 
 func (e *engine) noRoom() error {
@@ -104,10 +104,10 @@ func (e *engine) Written(changes int) { e.noteWritten(changes) }
 // Again implements [sqldb.Engine].
 func (e *engine) Again(error) bool { return false }
 
-// Lost implements [sqldb.Engine]: a file is there, or it is not.
+// Lost implements [sqldb.Engine]: a file is never temporarily unreachable.
 func (e *engine) Lost(error) bool { return false }
 
-// Usable implements [sqldb.Engine]: a transaction tells.
+// Usable implements [sqldb.Engine]: a transaction finds out.
 func (e *engine) Usable(context.Context) error { return nil }
 
 // Failed implements [sqldb.Engine].
@@ -118,13 +118,13 @@ func (e *engine) Failed(doing string, err error) error {
 		why = store.ErrReadOnly
 	case codeOf(err) == codes.SQLITE_FULL:
 		return proviso.Because(fmt.Errorf("%w: %w", store.ErrNoRoom, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, store.ErrNoRoom)
-	case errors.As(err, new(*fs.PathError)): // it tells the path
+	case errors.As(err, new(*fs.PathError)): // it contains the path
 		return proviso.Because(errors.Join(why, err), proviso.Unavailable, "%s the database: %v", doing, err)
 	}
 	return proviso.Because(errors.Join(why, err), proviso.Unavailable, "%s the database %s: %v", doing, e.path, err)
 }
 
-// named is Failed for errors that may have a code, or be of a context.
+// named is Failed for errors that may have a code or come from a context.
 func (e *engine) named(doing string, err error) error {
 	var known *proviso.Error
 	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -133,9 +133,9 @@ func (e *engine) named(doing string, err error) error {
 	return e.Failed(doing, err)
 }
 
-// Erased implements [sqldb.Engine]: what was deleted is overwritten in the file already
-// (secure_delete). What is left of it in unused parts of pages goes here, and the log, which
-// has old versions of the pages until it begins anew.
+// Erased implements [sqldb.Engine]. SQLite has already overwritten deleted data in the file
+// (secure_delete). Erased clears remains in unused parts of pages, and the log, which holds old
+// versions of pages until it restarts.
 func (e *engine) Erased(ctx context.Context) error {
 	if e.path == Memory {
 		return nil
@@ -166,7 +166,7 @@ func (e *engine) foldAll() error {
 	return proviso.Errorf(proviso.Unavailable, "what was removed is still in the write-ahead log of the database %s, because a reader or writer needs it; try again", e.path)
 }
 
-// Several implements [sqldb.Engine]: a file has one server.
+// Several implements [sqldb.Engine]: only one server uses a file.
 func (e *engine) Several() bool { return false }
 
 // Disconnect implements [sqldb.Engine].
@@ -180,7 +180,7 @@ func (e *engine) close() error {
 	var err error
 	for _, db := range [...]*sql.DB{e.reading, e.folding, e.writing} {
 		if db != nil {
-			err = errors.Join(err, db.Close()) // a second time does nothing
+			err = errors.Join(err, db.Close()) // a second Close does nothing
 		}
 	}
 	return err

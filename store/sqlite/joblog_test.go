@@ -30,7 +30,7 @@ func (l *joblog) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// take returns the lines since it was called last, without the one of a start.
+// take returns the lines since its last call, without the line of the start.
 func (l *joblog) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *joblog) take() string {
 	return regexp.MustCompile(`(?m)^time=\S+ (level=INFO msg="this process executes runs".*\n)?`).ReplaceAllString(text, "")
 }
 
-// logged opens a database whose jobs log to l, in the time of a bubble.
+// logged opens a database whose jobs log to l, in the time of a synctest bubble.
 func logged(t *testing.T, path string, l *joblog) *sqlite.DB {
 	t.Helper()
 	d, err := sqlite.Open(t.Context(), path, sqlite.Options{Workers: 1, Logger: slog.New(slog.NewTextHandler(l, nil))})
@@ -49,7 +49,7 @@ func logged(t *testing.T, path string, l *joblog) *sqlite.DB {
 	return d
 }
 
-// closed ends a database with its jobs.
+// closed closes a database with its jobs.
 func closed(t *testing.T, d *sqlite.DB) {
 	t.Helper()
 	if err := d.Stop(t.Context()); err != nil {
@@ -60,8 +60,8 @@ func closed(t *testing.T, d *sqlite.DB) {
 	}
 }
 
-// TestUnfitInLog: a process that takes no runs says so at once and every 30 seconds, and once
-// that it takes runs again.
+// TestUnfitInLog: a process that takes no runs logs that at once and every 30 seconds, and logs
+// once that it takes runs again.
 func TestUnfitInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l joblog
@@ -96,7 +96,7 @@ func TestUnfitInLog(t *testing.T) {
 	})
 }
 
-// TestNoRoomInLog: a run that waits for room in the database says so every 30 seconds.
+// TestNoRoomInLog: a run that waits for disk space logs that every 30 seconds.
 func TestNoRoomInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l joblog
@@ -121,8 +121,8 @@ func TestNoRoomInLog(t *testing.T) {
 	})
 }
 
-// TestContinuedInLog: whoever goes on with a run says from whom it has the run, and how many rows
-// were finished.
+// TestContinuedInLog: a process that continues a run logs the previous process and the number
+// of finished rows.
 func TestContinuedInLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "p.db")

@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// lock keeps other processes from executing the runs of a database. It is a
-// SQLite transaction on an empty database beside ours, because SQLite's locks
-// end with the process, however it ends, on every system.
+// lock keeps other processes from executing the runs of a database. It is a SQLite transaction
+// on an empty database beside ours, because on every system, SQLite locks end with the process,
+// however it ends.
 type lock struct {
 	db *sql.DB
 	tx *sql.Tx

@@ -20,16 +20,16 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// applicationID marks a file as a database of proviso (PRAGMA application_id).
-// copiedID marks one that was copied to another database, so that no server goes on with it
-// by mistake, one of an earlier version neither.
+// applicationID marks a file as a proviso database (PRAGMA application_id). copiedID marks one
+// that was copied to another database, so that no server, not even one of an earlier version,
+// continues to use it by mistake.
 const (
 	applicationID = 0x70727673 // "prvs"
 	copiedID      = 0x70727663 // "prvc"
 )
 
-// migrations are the steps that bring a database up to date, in order; PRAGMA
-// user_version is the number of applied steps. A released step never changes.
+// migrations are the migration steps, in order; PRAGMA user_version is the number of applied
+// steps. A released step never changes.
 var migrations = [...]string{
 	"schema/001.sql", "schema/002.sql", "schema/003.sql", "schema/004.sql", "schema/005.sql",
 	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql", "schema/010.sql", "schema/011.sql", "schema/012.sql", "schema/013.sql",
@@ -43,8 +43,8 @@ func take(ctx context.Context, t *sql.Tx, file string) error {
 	return err
 }
 
-// Schema returns how far the tables of a database are, and changes nothing. A missing file
-// is NotFound.
+// Schema returns the migration state of a database. It changes nothing. A missing file is
+// NotFound.
 func Schema(ctx context.Context, path string) (s sqldb.Schema, err error) {
 	e := &engine{path: path}
 	if _, err := os.Stat(path); err != nil {
@@ -65,8 +65,8 @@ func Schema(ctx context.Context, path string) (s sqldb.Schema, err error) {
 	return s, nil
 }
 
-// migrate checks the file and applies the missing steps in one transaction. Of
-// several processes one applies them, and the others wait.
+// migrate checks the file and applies the missing steps in one transaction. If several
+// processes call it, one applies the steps and the others wait.
 func (e *engine) migrate(ctx context.Context) error {
 	version, err := e.version(ctx, e.writing)
 	if err == nil && e.copied && e.options.Access != sqldb.Reading && !e.options.Copied {
@@ -83,7 +83,7 @@ func (e *engine) migrate(ctx context.Context) error {
 		if l == nil {
 			return err
 		}
-		defer l.release() // what fails here ends with the process
+		defer l.release() // if this fails, the lock ends with the process
 	}
 	if err := e.useWAL(ctx); err != nil {
 		return err
@@ -109,9 +109,9 @@ func (e *engine) migrate(ctx context.Context) error {
 	return t.Commit()
 }
 
-// alone waits a moment for the lock of a running server: a server of an earlier
-// version cannot continue with changed tables. If another process has brought
-// the database up to date meanwhile, it returns neither a lock nor an error.
+// alone waits up to a second for the lock of a running server: a server of an earlier version
+// cannot continue with changed tables. If another process has migrated the database meanwhile,
+// alone returns neither a lock nor an error.
 func (e *engine) alone(ctx context.Context) (*lock, error) {
 	const pause, most = 20 * time.Millisecond, time.Second
 	for waited := time.Duration(0); ; waited += pause {
@@ -134,8 +134,8 @@ func (e *engine) alone(ctx context.Context) (*lock, error) {
 	}
 }
 
-// useWAL sets the file to WAL mode for good, so that readers do not wait for
-// the writer. Another process that does the same makes it busy.
+// useWAL permanently sets the file to WAL mode, so that readers do not wait for the writer. It
+// retries while another process does the same.
 func (e *engine) useWAL(ctx context.Context) error {
 	if e.path == Memory {
 		return nil
@@ -160,7 +160,7 @@ func (e *engine) useWAL(ctx context.Context) error {
 	}
 }
 
-// codeOf returns the primary result code of an error of SQLite, or 0.
+// codeOf returns the primary result code of a SQLite error, or 0.
 func codeOf(err error) int {
 	var e *sqlite3.Error
 	if errors.As(err, &e) {

@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// TestOldDatabase opens a database from before there were projects: all its
-// data belong to the default project, and its names are free in others.
+// TestOldDatabase opens a database from before there were projects: all its data belongs to the
+// default project, and its names are free in others.
 func TestOldDatabase(t *testing.T) {
 	t.Parallel()
 	const (
@@ -31,7 +31,7 @@ func TestOldDatabase(t *testing.T) {
 	execute(t, path, string(dump))
 	d := open(t, path, storetest.Options{})
 	defer func() { d.Close() }()
-	for range 2 { // as it was migrated, and as it is opened again
+	for range 2 { // after the migration, and after reopening
 		k, err := d.Authenticate(t.Context(), secret)
 		if err != nil || k.ID != keyID || k.Project != store.DefaultProject || k.Spent != 0.5 {
 			t.Fatalf("the key: %+v, %v", k, err)
@@ -50,7 +50,7 @@ func TestOldDatabase(t *testing.T) {
 	executeOld(t, d)
 }
 
-// oldContents checks for the data of testdata/schema1.sql.
+// oldContents checks the data of testdata/schema1.sql.
 func oldContents(t *testing.T, in store.ProjectStore) {
 	t.Helper()
 	doc, err := in.Document(t.Context(), store.SuiteKind, "refunds", "")

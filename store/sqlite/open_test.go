@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 	wantCode(t, err, proviso.Unavailable)
 }
 
-// TestPaths opens databases whose names have characters with a meaning in URIs.
+// TestPaths opens databases whose names contain characters with a meaning in URIs.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -133,8 +133,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestOpenTogether creates one database concurrently, as several processes
-// would.
+// TestOpenTogether creates one database concurrently, as several processes would.
 func TestOpenTogether(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -210,8 +209,7 @@ func TestLogIsFolded(t *testing.T) {
 	})
 }
 
-// TestLogIsBounded: while some write and others read all the time, the log stays
-// small.
+// TestLogIsBounded: the log stays small under constant writes and reads.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")

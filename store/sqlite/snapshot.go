@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Snapshot is a database as it is at one time, for a copy.
+// Snapshot is a consistent view of a database, for a copy.
 type Snapshot struct {
 	e    *engine
 	t    *sql.Tx
 	lock *lock
 }
 
-// Snapshot begins to read the database. No server may use it until [Snapshot.Close], since
-// what it would write later would not be in the copy: Refused.
+// Snapshot starts to read the database. It is Refused while a server uses the database, and no
+// server may start until [Snapshot.Close]: later writes would be missing in the copy.
 func (d *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 	l, err := d.engine.takeLock()
 	if err != nil {
@@ -29,8 +29,8 @@ func (d *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return &Snapshot{d.engine, t, l}, nil
 }
 
-// MarkCopied marks the file as copied to another database, or as in use again: a marked one
-// is only read, unless [Options] say otherwise.
+// MarkCopied marks the file as copied to another database, or as in use again. A copied file is
+// opened only for reading, unless [Options] say otherwise.
 func (d *DB) MarkCopied(ctx context.Context, is bool) error {
 	id := applicationID
 	if is {
@@ -56,7 +56,7 @@ func (s *Snapshot) Tables(ctx context.Context) (map[string][]string, error) {
 		if err := rows.Scan(&table, &column); err != nil {
 			return nil, s.e.named("read", err)
 		}
-		if table == "run" && column == "job" { // of earlier versions; nothing reads it
+		if table == "run" && column == "job" { // from earlier versions; nothing reads it
 			continue
 		}
 		tables[table] = append(tables[table], column)

@@ -1,6 +1,6 @@
-// Package sqlite opens a store in one SQLite file, in this process. It needs no database
-// server and no C compiler. One connection writes; readers do not wait (WAL). The queries
-// are those of package sqldb. Start at [Open]; store/storetest is the contract.
+// Package sqlite opens a store in one SQLite file, in this process. It needs no database server
+// and no C compiler. One connection writes; readers do not wait (WAL). The queries are those of
+// package sqldb. Start at [Open]; store/storetest is the contract.
 package sqlite
 
 import (
@@ -22,8 +22,8 @@ import (
 // Memory is the path of an in-memory database, which is lost when it is closed.
 const Memory = ":memory:"
 
-// Options configure a database; the zero value is right for a server. Writers and Lease
-// have no meaning here: one connection writes, and one process executes runs.
+// Options configure a database; the zero value is right for a server. Writers and Lease have no
+// effect: one connection writes, and one process executes runs.
 type Options = sqldb.Options
 
 const (
@@ -37,10 +37,9 @@ type DB struct {
 	engine *engine
 }
 
-// Open opens a database. It creates a missing one and migrates an older one.
-// Only the owner can read the file (0600), and a new folder for it (0700). A
-// database of a later version of proviso, or a file that is not a database of
-// proviso, is an error.
+// Open opens a database. It creates a missing one and migrates an older one. Only the owner can
+// read the file (0600), and a new folder for it (0700). A database of a later proviso version,
+// or another kind of file, is an error.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if path == "" {
 		return nil, proviso.Errorf(proviso.Invalid, "no path is given for the database")
@@ -59,7 +58,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return &DB{DB: db, engine: e}, nil
 }
 
-// Place is the path of the file.
+// Place returns the path of the file.
 func (d *DB) Place() string { return d.engine.path }
 
 // connect creates the file, opens the connections, and migrates.
@@ -70,8 +69,8 @@ func (e *engine) connect(ctx context.Context) error {
 		}
 	}
 	var err error
-	// What is deleted is overwritten, also when pages are split or freed: whatever a user wants
-	// forgotten later must not be in copies that nothing refers to.
+	// Deleted data is overwritten, also when pages are split or freed: data that a user wants
+	// forgotten must not survive in unreferenced copies.
 	if e.writing, err = sql.Open("sqlite", e.source("_txlock=immediate&_pragma=secure_delete(on)")); err != nil {
 		return err
 	}
@@ -109,20 +108,20 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// source is the data source name, with the settings of every connection.
+// source returns the data source name, with the settings of every connection.
 func (e *engine) source(more string) string {
 	settings := fmt.Sprintf("_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&%s",
 		busyTimeout.Milliseconds(), more)
 	if e.path == Memory {
 		return "file::memory:?" + settings
 	}
-	// NORMAL: a commit survives the death of the process. A power failure may
-	// undo the last commits, but never a part of one.
+	// NORMAL: a commit survives the death of the process. A power failure may undo the last
+	// commits, but never part of one.
 	settings += "&_pragma=synchronous(normal)&_pragma=journal_size_limit(8388608)&_pragma=wal_autocheckpoint(0)"
 	return fileURI(e.path) + "?" + settings
 }
 
-// fileURI is the URI of a file for SQLite, whatever characters its path has.
+// fileURI returns the URI of a file for SQLite, whatever characters its path contains.
 func fileURI(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		path = full

@@ -24,7 +24,7 @@ func open(t testing.TB, path string, o storetest.Options) *sqlite.DB {
 	return d
 }
 
-// until waits for something that another goroutine brings about.
+// until waits for a condition that another goroutine fulfils.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -56,7 +56,7 @@ func TestStore(t *testing.T) {
 		if testing.Short() {
 			t.Skip("the same but for the connections, of which it has one")
 		}
-		groups := []string{"projects", "documents", "results", "jobs", "pages"} // that read in more than one step, or beside the writer
+		groups := []string{"projects", "documents", "results", "jobs", "pages"} // groups that read in several steps, or beside the writer
 		storetest.Run(t, storetest.Target{Forgets: true, Groups: groups, Open: func(t testing.TB, _ string, o storetest.Options) storetest.Backend {
 			return open(t, sqlite.Memory, o)
 		}})
@@ -85,7 +85,7 @@ func emptyDatabase(t *testing.T) []byte {
 	return data
 }
 
-// BenchmarkOpen opens a database that is there, and makes a new one.
+// BenchmarkOpen opens an existing database, and creates a new one.
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "proviso.db")
 	open(b, path, storetest.Options{}).Close()

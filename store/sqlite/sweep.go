@@ -13,21 +13,22 @@ import (
 )
 
 // SQLite overwrites what it deletes (secure_delete), but when it splits or merges a page, old
-// rows may stay between the list of its cells and their contents, where nothing reads them.
-// The sweep finds such pages in the file and clears what is unused in them. The format is that
-// of https://www.sqlite.org/fileformat2.html, section 1.6.
+// rows may remain between the cell pointer array and the cell contents, where nothing reads
+// them. The sweep finds such pages in the file and clears their unused parts. The format is
+// described in https://www.sqlite.org/fileformat2.html, section 1.6.
 
 const (
-	// sweptAtOnce is the number of pages that one transaction of a sweep clears.
+	// sweptAtOnce is the number of pages that a sweep clears per transaction.
 	sweptAtOnce = 100
-	// mostSwept is the number of pages from which a page with the rest of a long row could look
-	// like one of a tree: it begins with the number of the next such page. A larger file, of
-	// more than 137 GB, is not swept.
+	// mostSwept is the number of pages from which an overflow page could look like a b-tree
+	// page: it starts with the number of the next overflow page. A larger file, of more than
+	// 137 GB, is not swept.
 	mostSwept = 2 << 24
 )
 
-// sweep clears the unused parts of all pages. The log has to be in the file. It reads the file
-// beside SQLite, which is only how it finds pages: it reads a page again before it clears it.
+// sweep clears the unused parts of all pages. The log must have been folded. sweep reads the
+// file directly, but only to find pages: it reads a page again through SQLite before it clears
+// it.
 func (e *engine) sweep(ctx context.Context) error {
 	found, err := e.unswept(ctx)
 	if err != nil {
@@ -41,7 +42,7 @@ func (e *engine) sweep(ctx context.Context) error {
 	return nil
 }
 
-// unswept returns the numbers of the pages that hold something where nothing is read.
+// unswept returns the numbers of the pages with data in their unused parts.
 func (e *engine) unswept(ctx context.Context) ([]int, error) {
 	file, err := os.Open(e.path)
 	if err != nil {
@@ -57,7 +58,7 @@ func (e *engine) unswept(ctx context.Context) ([]int, error) {
 		size = 1 << 16
 	}
 	if size < 512 {
-		return nil, errors.New("the file has no size of its pages")
+		return nil, errors.New("the file has no page size")
 	}
 	if info, err := file.Stat(); err != nil || info.Size()/int64(size) >= mostSwept {
 		return nil, err
@@ -67,7 +68,7 @@ func (e *engine) unswept(ctx context.Context) ([]int, error) {
 	page := make([]byte, size)
 	for r, number := bufio.NewReaderSize(file, 1<<20), 1; ctx.Err() == nil; number++ {
 		if _, err := io.ReadFull(r, page); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break // or the file grows
+			break // the end, or the file is growing
 		} else if err != nil {
 			return nil, err
 		}
@@ -105,21 +106,21 @@ func (e *engine) clearPages(ctx context.Context, numbers []int) error {
 	return t.Commit()
 }
 
-// pageOf reads a page as SQLite has it.
+// pageOf reads a page through SQLite.
 func pageOf(ctx context.Context, t *sql.Tx, number int) (page []byte, err error) {
 	err = t.QueryRowContext(ctx, "SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).Scan(&page)
-	if errors.Is(err, sql.ErrNoRows) { // the file has become shorter
+	if errors.Is(err, sql.ErrNoRows) { // the file was truncated
 		return make([]byte, 512), nil
 	}
 	return page, err
 }
 
-// clearPage overwrites what is unused in a page of a tree with zeros, and reports whether
-// there was anything. It leaves every other page as it is.
+// clearPage overwrites the unused parts of a b-tree page with zeros, and reports whether there
+// was anything. It does not change other pages.
 func clearPage(page []byte, number, usable int) (had bool) {
 	at := 0
 	if number == 1 {
-		at = 100 // behind the header of the file
+		at = 100 // after the file header
 	}
 	header := 8
 	switch page[at] {
@@ -142,8 +143,8 @@ func clearPage(page []byte, number, usable int) (had bool) {
 			return false
 		}
 	}
-	// Free blocks are a list in the order of the page, each with the place of the next and its
-	// own size.
+	// Free blocks are a list in page order. Each holds the position of the next and its own
+	// size.
 	unused := [][]byte{page[low:high]}
 	for block, before := int(binary.BigEndian.Uint16(page[at+1:])), high; block != 0; {
 		if block < before || block+4 > usable {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzClearPage: whatever a page holds, clearing it neither panics nor changes the list of
-// cells or what they hold, and a second time finds nothing.
+// FuzzClearPage: for any page, clearing neither panics nor changes the cell pointers or cells,
+// and clearing again finds nothing.
 func FuzzClearPage(f *testing.F) {
 	f.Add(append([]byte{13, 0, 0, 0, 1, 1, 250, 0, 1, 250, 7, 7, 7}, make([]byte, 499)...), 2)
 	f.Add(append([]byte{10, 1, 0, 0, 0, 0, 16}, bytes.Repeat([]byte{1}, 505)...), 2)

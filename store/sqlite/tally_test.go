@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// TestRunFromBeforeTallies: a run that an earlier version stored is counted when its
-// counts are asked for first, and its verdicts get the names of unnamed assertions.
+// TestRunFromBeforeTallies: a run from an earlier version is counted on the first request for
+// its counts, and the verdicts of unnamed assertions get their names.
 func TestRunFromBeforeTallies(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -47,7 +47,7 @@ func TestRunFromBeforeTallies(t *testing.T) {
 	if err != nil || len(first.Items) != 1 || first.Items[0].Assertions[1].ID != "contains b" {
 		t.Fatalf("rows of the assertion: %+v, %v", first, err)
 	}
-	for range 2 { // as it was counted, and as it is opened again
+	for range 2 { // after counting, and after reopening
 		counts, err := in.CountAssertions(t.Context(), "run_before")
 		if want := "[{contains a 700 0 0 0} {contains b 0 700 0 0} {tone 700 0 0 0}]"; err != nil || fmt.Sprint(counts) != want {
 			t.Errorf("%v, %v, want %s", counts, err, want)

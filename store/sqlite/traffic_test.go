@@ -22,12 +22,12 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// eventNamed is an event whose texts are kept.
+// eventNamed returns an event whose texts are kept.
 func eventNamed(id, output string) store.NewEvent {
 	return store.NewEvent{KeepContent: true, Event: ingest.Event{ID: id, Agent: "support", Time: time.Now(), Input: "question", Output: output, Prompt: "prompt " + output, User: "eve"}}
 }
 
-// openWith opens a database with a key for contents.
+// openWith opens a database with a content key.
 func openWith(t *testing.T, path, key string) (*sqlite.DB, error) {
 	t.Helper()
 	d, err := sqlite.Open(t.Context(), path, sqlite.Options{ContentKey: []byte(key)})
@@ -159,7 +159,7 @@ func TestMovedContents(t *testing.T) {
 	}
 }
 
-// TestForgottenIsOverwritten: what is removed of a user is nowhere in the file afterwards, not
+// TestForgottenIsOverwritten: data removed for a user is nowhere in the file afterwards, not
 // even in the unused parts of pages that were split or merged while the tables grew.
 func TestForgottenIsOverwritten(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func TestForgottenIsOverwritten(t *testing.T) {
 	for i := 0; i < all; {
 		var events []store.NewEvent
 		for ; len(events) < 50; i++ {
-			// Ids are in no order, as random ones: their index splits everywhere.
+			// Ids are in random order: their index splits everywhere.
 			e := eventNamed(fmt.Sprintf("%016x-EVID", uint64(i+1)*0x9e3779b97f4a7c15), fmt.Sprint("SECRETTEXT", i))
 			e.User, e.Conversation, e.TraceID = "ben@example.com", fmt.Sprint("conv-of-ben-", i), fmt.Sprint("trace-of-ben-", i)
 			e.Jobs = []store.EventJob{{Watch: "w", Probability: 0.5}}
@@ -248,8 +248,8 @@ func sender(path string) error {
 	return <-failed
 }
 
-// TestKillSender kills a process while it stores events: whatever was accepted is there, with
-// its texts and its job, and the counts are those of the events.
+// TestKillSender kills a process while it stores events: every accepted event is there with its
+// texts and job, and the counts match the events.
 func TestKillSender(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "proviso.db")
@@ -307,7 +307,8 @@ func TestKillSender(t *testing.T) {
 	}
 }
 
-// TestSealedReasons: the reason of a verdict, which may quote an output, is sealed as that is.
+// TestSealedReasons: the reason of a verdict, which may quote an output, is sealed like the
+// output.
 func TestSealedReasons(t *testing.T) {
 	t.Parallel()
 	path, key := filepath.Join(t.TempDir(), "proviso.db"), strings.Repeat("k", 32)

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// BenchmarkEventJobs takes events through the queue: enqueue, lease 50, settle with two
+// BenchmarkEventJobs passes events through the queue: enqueue, lease 50, settle with two
 // verdicts each.
 func BenchmarkEventJobs(b *testing.B) {
 	d := open(b, filepath.Join(b.TempDir(), "proviso.db"), storetest.Options{})

@@ -21,11 +21,11 @@ import (
 const (
 	// watcherOf names the database whose events this process evaluates until it is killed.
 	watcherOf = "PROVISO_TEST_WATCHER"
-	watchers  = 4 // calls at a time
+	watchers  = 4 // concurrent calls
 )
 
-// watcher evaluates events and appends a line to a file for each call that ended, as a model
-// would that charges for it.
+// watcher evaluates events and appends a line to a file for each finished call, as a paid model
+// would charge it.
 func watcher(path string) error {
 	d, err := sqlite.Open(context.Background(), path, sqlite.Options{})
 	if err != nil {
@@ -70,7 +70,7 @@ func evaluateEvents(in store.ProjectStore, paid *os.File) error {
 	}
 }
 
-// killWatcher starts a watcher and kills it after some events, or when it has nothing to do.
+// killWatcher starts a watcher and kills it after some events, or when it is idle.
 func killWatcher(t *testing.T, path string, after int) (idle bool) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -102,8 +102,8 @@ func killWatcher(t *testing.T, path string, after int) (idle bool) {
 	return idle
 }
 
-// TestKillWatcher kills processes while they evaluate events: no event is lost, none has
-// two verdicts, the rollup counts each once, and only calls in flight were paid twice.
+// TestKillWatcher kills processes while they evaluate events: no event is lost or has two
+// verdicts, the rollup counts each once, and only calls in flight were paid twice.
 func TestKillWatcher(t *testing.T) {
 	t.Parallel()
 	const events, kills = 300, 5

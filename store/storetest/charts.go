@@ -120,7 +120,7 @@ var chartTests = []test{
 			b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("1"), Alarms: []store.Alarm{alarmOf("alarm_1")}, Notices: n}))
 		}
 		save(told("slack:a", "opened", time.Time{}), told("slack:b", "opened", start.Add(time.Hour)))
-		save(told("slack:a", "opened", time.Time{})) // the same again is not told again
+		save(told("slack:a", "opened", time.Time{})) // the same event is not sent again
 		one := must(b.LeaseNotices(b.Context(), time.Minute, 10))(b)
 		b.equal("due", words(len(one), one[0].Target, one[0].Event, one[0].Alarm, string(one[0].Body), one[0].Attempts), "1 slack:a opened alarm_1 {} 1")
 		b.equal("leased", len(must(b.LeaseNotices(b.Context(), time.Minute, 10))(b)), 0)

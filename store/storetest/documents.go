@@ -117,7 +117,7 @@ var documentTests = []test{
 		current, err := replacing("three", one.Hash)
 		b.wants(proviso.Conflict, err)
 		b.equal("what is there", []any{string(current.Content), current.Hash}, []any{"two", two.Hash})
-		again := must(replacing("two", one.Hash))(b) // it is what should be there
+		again := must(replacing("two", one.Hash))(b) // the current version already has this content
 		b.equal("the same again", again.Hash, two.Hash)
 		b.equal("the current one", must(b.Document(b.Context(), store.SuiteKind, "s", ""))(b), two)
 		back := must(replacing("one", two.Hash))(b)

@@ -88,7 +88,7 @@ var evaluationTests = []test{
 			for i := range 10 {
 				n := store.NewEvaluation{CreatedBy: k.ID, Agent: fmt.Sprint(g), Cost: 0.5, Request: text}
 				if i == 5 {
-					n.ID = "eval_same" // only one can have it
+					n.ID = "eval_same" // only one call can create it
 				}
 				e, err := b.AddEvaluation(b.Context(), n)
 				if err != nil {

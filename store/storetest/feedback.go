@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// thumbs lists thumbs in short.
+// thumbs lists thumbs in a short form.
 func (b *bench) thumbs(f store.FeedbackFilter) string {
 	b.Helper()
 	var list []any
@@ -129,7 +129,7 @@ var oldTrafficTests = []test{
 	}},
 }
 
-// eventQueueTests are about queues of labels on events.
+// eventQueueTests test label queues of events.
 var eventQueueTests = []test{
 	{name: "labels", run: func(b *bench) {
 		b.add(eventOf("e0"), eventOf("e1"), eventOf("e2"))
@@ -141,7 +141,7 @@ var eventQueueTests = []test{
 			n := store.NewLabel{CreatedBy: "key_1", Lease: lease, Label: label.Label{By: by, Verdict: label.Fail, Queue: "q", Subject: label.Subject{Event: event, Assertion: "tone"}}}
 			return errorOf(b.AddLabel(b.Context(), n))
 		}
-		b.ok(on("ben", "e1", "")) // before there was a queue
+		b.ok(on("ben", "e1", "")) // before the queue exists
 		got, _, err := b.PutLabelQueue(b.Context(), q)
 		b.ok(err)
 		b.equal("queue", words(got.Run == "", got.Size, got.Done), "true 3 1")

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Fill fills two projects of a store with something of each kind. seen returns everything
-// that they show when they are read from a store, as a text.
+// Fill fills two projects of a store with something of each kind. seen returns everything that
+// a store shows of them, as a text.
 func Fill(t testing.TB, s Backend) (seen func(Backend) string) {
 	t.Helper()
 	b := &bench{TB: t, Backend: s, ProjectStore: s.In(store.DefaultProject), clock: &clock{now: start}}
@@ -20,7 +20,7 @@ func Fill(t testing.TB, s Backend) (seen func(Backend) string) {
 		b.ok(errorOf(b.CreateKey(b.Context(), k)))
 	}
 	tenants := []tenant{b.tenant(store.DefaultProject), b.tenant("team-a")}
-	for _, in := range tenants { // two people, and a label that is replaced
+	for _, in := range tenants { // two people, and a replaced label
 		for _, by := range []string{"ben", "cy", "ben"} {
 			n := said(by, 0, "a", label.Fail)
 			n.Run, n.Judge, n.Judged = in.run.ID, in.name, "fail"

@@ -23,7 +23,7 @@ func sending(results []store.Result, err error) iter.Seq2[store.Result, error] {
 	}
 }
 
-// imported is a run from elsewhere.
+// imported returns a run from elsewhere.
 func imported(id, key string, rows int) store.ImportedRun {
 	return store.ImportedRun{ID: id, Suite: "s", Version: "v", Hash: "h", CreatedBy: key, Options: []byte(`{"a":1}`), Rows: rows,
 		Started: start.Add(-time.Hour), RunFile: store.RunFile{Header: []byte("first"), Trailer: []byte("last")}}

@@ -187,7 +187,7 @@ var jobTests = []test{
 		next(b, begun)
 		ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 		defer cancel()
-		b.ok(b.Stop(ctx)) // the row in progress is stored
+		b.ok(b.Stop(ctx)) // the row in flight is stored
 		r := must(b.Run(b.Context(), run.ID))(b)
 		b.equal("drained", []any{r.Attempts, r.Error, r.Totals.Passed, r.Ended.IsZero()}, []any{0, "", 2, true})
 
@@ -195,7 +195,7 @@ var jobTests = []test{
 		next(b, begun)
 		short, cancel := context.WithTimeout(b.Context(), 500*time.Millisecond)
 		defer cancel()
-		b.ok(b.Stop(short)) // work that does not end is ended
+		b.ok(b.Stop(short)) // work that does not end is cancelled
 		b.ok(b.Start(b.Context(), func(_ context.Context, job store.Job) error { begun <- job; return nil }))
 		b.equal("attempt", next(b, begun).Attempt, 1)
 		b.status(run.ID, store.Done)

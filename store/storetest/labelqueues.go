@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// queueOf is a queue of rows of run_1 for so many people.
+// queueOf returns a queue of rows of run_1 for a number of people.
 func queueOf(rows, people int) store.NewLabelQueue {
 	q := store.NewLabelQueue{Name: "q", Run: "run_1", Blind: true, People: people, CreatedBy: "key_1"}
 	for i := range rows {
@@ -22,7 +22,7 @@ func queueOf(rows, people int) store.NewLabelQueue {
 	return q
 }
 
-// lease takes the next item of a person, and returns what it says in short.
+// lease leases the next item for a person, and also returns it in a short form.
 func (b *bench) lease(by string) (*store.Lease, string) {
 	b.Helper()
 	return b.leaseOf(store.LeaseRequest{Queue: "q", By: by, For: time.Minute})
@@ -37,7 +37,7 @@ func (b *bench) leaseOf(r store.LeaseRequest) (*store.Lease, string) {
 	return l, fmt.Sprintf("%d, %d left, %d mine", l.Item.Index, l.Left, l.Mine)
 }
 
-// answer labels what was leased.
+// answer labels a leased item.
 func (b *bench) answer(by string, l *store.Lease) store.Label {
 	b.Helper()
 	n := said(by, l.Item.Index, l.Item.Assertion, label.Pass)
@@ -109,7 +109,7 @@ var labelQueueTests = []test{
 	{name: "many leases", run: func(b *bench) {
 		b.ok(errorOf(b.PutLabelQueue(b.Context(), queueOf(store.MaxLeases+5, 1))))
 		var first *store.Lease
-		for i := range store.MaxLeases + 3 { // the last two get the items of the first two anew
+		for i := range store.MaxLeases + 3 { // the last two get the items of the first two again
 			l, _ := b.leaseOf(store.LeaseRequest{Queue: "q", By: "ana", For: store.MaxLease})
 			if i == 0 {
 				first = l
@@ -162,11 +162,11 @@ var labelQueueTests = []test{
 		renewed, _ := b.leaseOf(store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Lease: back.ID})
 		b.equal("renewed", fmt.Sprint(renewed.ID == back.ID, renewed.Expires.Sub(back.Expires)), "true 30s")
 		b.wants(proviso.NotFound, errorOf(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ben", For: time.Minute, Lease: back.ID})))
-		b.clock.add(31 * time.Second) // that of row 2 has expired
+		b.clock.add(31 * time.Second) // the lease of row 2 has expired
 		_, got = b.lease("ben")
 		b.equal("what has expired", got, "2, 3 left, 0 mine")
 		b.wants(proviso.NotFound, errorOf(b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: "ana", For: time.Minute, Lease: three.ID})))
-		b.answer("ana", three) // all the same: nothing is lost
+		b.answer("ana", three) // the label is stored all the same
 		_, got = b.lease("ben")
 		b.equal("the last", got, "3, 2 left, 0 mine")
 		_, got = b.lease("ben")
@@ -201,7 +201,7 @@ var labelQueueTests = []test{
 				labels = append(labels, b.answer("ana", l))
 			}
 			b.equal("labelled", len(labels), 3)
-			b.labels(said("ana", 1, "a", label.Fail)) // again, by another way
+			b.labels(said("ana", 1, "a", label.Fail)) // again, outside the queue
 			b.ok(b.DeleteLabel(b.Context(), labels[0].ID, "ana"))
 			_, got := b.lease("ana")
 			b.equal("after an undo", got, "0, 1 left, 2 mine")
@@ -216,7 +216,7 @@ var labelQueueTests = []test{
 		var mu sync.Mutex
 		given := map[string]int{}
 		atOnce(8, func(g int) {
-			by := fmt.Sprint("p", g%4) // each in two tabs
+			by := fmt.Sprint("p", g%4) // each person in two tabs
 			for {
 				l, err := b.LeaseLabel(b.Context(), store.LeaseRequest{Queue: "q", By: by, For: time.Minute})
 				if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// said is a label of a person on an assertion of a row.
+// said returns a person's label on an assertion of a row.
 func said(by string, row int, assertion string, v label.Verdict) store.NewLabel {
 	return store.NewLabel{CreatedBy: "key_1", Label: label.Label{By: by, Verdict: v,
 		Subject: label.Subject{Run: "run_1", Index: row, Assertion: assertion}}}
@@ -27,7 +27,7 @@ func (b *bench) labels(list ...store.NewLabel) []store.Label {
 	return out
 }
 
-// shown lists labels in short: person, row, assertion and verdict.
+// shown lists labels in a short form: person, row, assertion and verdict.
 func (b *bench) shown(f store.LabelFilter) string {
 	b.Helper()
 	var texts []string
@@ -41,7 +41,7 @@ func (b *bench) shown(f store.LabelFilter) string {
 	return strings.Join(texts, ", ")
 }
 
-// countsHold checks that the counts of a run are those of its labels.
+// countsHold checks that the counts of a run match its labels.
 func (b *bench) countsHold(run string) {
 	b.Helper()
 	var list []*label.Label
@@ -111,7 +111,7 @@ var labelTests = []test{
 		b.ok(b.DeleteLabel(b.Context(), list[4].ID, "ana"))
 		b.reopen()
 		b.equal("after one is removed", b.shown(store.LabelFilter{}), "ana 0  unsure, ana 0 a fail, ben 0 a pass")
-		b.ok(b.DeleteLabel(b.Context(), list[0].ID, "")) // of the history
+		b.ok(b.DeleteLabel(b.Context(), list[0].ID, "")) // a replaced label
 		b.equal("after an earlier one is removed", b.shown(store.LabelFilter{}), "ana 0  unsure, ana 0 a fail, ben 0 a pass")
 		b.ok(b.DeleteLabel(b.Context(), list[2].ID, "ana"))
 		b.equal("after all are removed", b.shown(store.LabelFilter{History: true}), "ana 0  unsure, ben 0 a pass")
@@ -177,7 +177,7 @@ var labelTests = []test{
 	}},
 	{name: "all at once", run: func(b *bench) {
 		atOnce(10, func(g int) {
-			for i := range 20 { // all label the same rows
+			for i := range 20 { // everybody labels the same rows
 				b.works(errorOf(b.AddLabel(b.Context(), said(fmt.Sprint("p", g%5), i, "a", label.Pass))))
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 var errFull = errors.New("the disk of the test is full")
 
-// leavingTests are about processes that leave runs to others.
+// leavingTests test processes that give runs back.
 var leavingTests = []test{
 	{name: "unfit", run: func(b *bench) {
 		run, calls := b.newRun(), make(chan int, 10)
@@ -26,7 +26,7 @@ var leavingTests = []test{
 			}
 			return ""
 		}})
-		full.Store(false) // it finds out with the run
+		full.Store(false) // the process finds out with the run
 		b.ok(b.Start(b.Context(), func(_ context.Context, job store.Job) error {
 			calls <- job.Attempt
 			if len(calls) == 1 && full.CompareAndSwap(false, true) {
@@ -40,7 +40,7 @@ var leavingTests = []test{
 		another := b.newRun()
 		b.equal("no other is taken", b.waits(another.ID), r.Waits)
 		b.equal("told", must(b.Processes(b.Context()))(b)[0].Unfit, errFull.Error())
-		b.clock.add(2 * time.Minute) // it asks again, and the disk is full
+		b.clock.add(2 * time.Minute) // it checks again, and the disk is full
 		b.until("it waits for the same", func() bool { return must(b.Run(b.Context(), another.ID))(b).Waits == r.Waits })
 		b.equal("calls", len(calls), 1)
 		full.Store(false)
@@ -74,7 +74,7 @@ var leavingTests = []test{
 		var calls atomic.Int32
 		b.ok(b.Start(b.Context(), func(ctx context.Context, job store.Job) error {
 			n := calls.Add(1)
-			if n == 3 { // what was before it does not count
+			if n == 3 { // what happened before this row does not count
 				if _, err := b.AddResults(ctx, job.Run.ID, rowsOf(1, "a")); err != nil {
 					return err
 				}
@@ -86,7 +86,7 @@ var leavingTests = []test{
 		var r store.Run
 		for n := int32(1); r.Status != store.Failed; n++ {
 			b.until(fmt.Sprintf("call %d has ended", n), func() bool {
-				begun := calls.Load() == n // before the run is read, which may not have been begun yet
+				begun := calls.Load() == n // before the run is read, which may not have been started yet
 				r = must(b.Run(b.Context(), run.ID))(b)
 				return begun && (r.Status == store.Unmet || r.Status == store.Failed)
 			})
@@ -140,7 +140,7 @@ var leavingTests = []test{
 		})
 		silent, cancel := context.WithTimeout(b.Context(), 50*time.Millisecond)
 		defer cancel()
-		if other.Stop(silent) == nil { // it renews nothing from now on, and keeps its part
+		if other.Stop(silent) == nil { // it renews no leases from now on, and keeps its part
 			b.Fatal("the other one has stopped")
 		}
 		b.clock.add(2 * time.Minute)

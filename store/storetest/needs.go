@@ -11,18 +11,18 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// needing makes a run that needs something.
+// needing creates a run with needs.
 func (b *bench) needing(needs ...string) store.Run {
 	b.Helper()
 	return must(b.CreateRun(b.Context(), store.NewRun{Suite: "s", Needs: needs}))(b)
 }
 
-// has offers some abilities.
+// has returns an offer that meets some needs.
 func has(kind string, abilities ...string) store.Offer {
 	return store.Offer{Kind: kind, Version: "v1", Known: []string{"A", "B"}, Can: func(need string) bool { return slices.Contains(abilities, need) }}
 }
 
-// done executes a run at once, and tells of it.
+// done executes a run at once and sends its id.
 func done(to chan<- string) store.Work {
 	return func(_ context.Context, job store.Job) error {
 		to <- job.Run.ID
@@ -30,7 +30,7 @@ func done(to chan<- string) store.Work {
 	}
 }
 
-// waits waits until a run waits in vain, and returns for what.
+// waits waits until a run is unmet, and returns what it waits for.
 func (b *bench) waits(id string) string { b.Helper(); return b.status(id, store.Unmet).Waits }
 
 // ids lists the runs with a status, newest first.
@@ -199,7 +199,7 @@ var needTests = []test{
 		gone.Offer(has("worker", "A"))
 		b.ok(gone.Start(b.Context(), done(calls)))
 		b.until("it is there", func() bool { return len(must(b.Processes(b.Context()))(b)) == 1 })
-		later := b.beside(time.Hour) // who reads after its lease
+		later := b.beside(time.Hour) // it reads after the lease of the first
 		b.equal("after its lease", len(must(later.Processes(b.Context()))(b)), 0)
 	}},
 	{name: "checks", run: func(b *bench) {

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// pagesOf fixes the filter of a list.
+// pagesOf binds the filter of a list.
 func pagesOf[T, F any](list func(context.Context, F, store.Page) (store.List[T], error), f F) func(context.Context, store.Page) (store.List[T], error) {
 	return func(ctx context.Context, p store.Page) (store.List[T], error) { return list(ctx, f, p) }
 }
@@ -96,7 +96,7 @@ var pageTests = []test{
 			store.Cursor("runs", "99999999999999999999"), store.Cursor("keys", "1")} {
 			_, err := b.ListRuns(b.Context(), store.RunFilter{}, store.Page{After: after})
 			if err == nil && slices.Contains([]string{runs + "A", runs[1:]}, after) {
-				continue // may happen to be another cursor
+				continue // may be another valid cursor
 			}
 			b.wants(proviso.Invalid, err)
 		}

@@ -11,13 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// dividedRun makes a run of parts of ten rows.
+// dividedRun creates a run with parts of ten rows.
 func (b *bench) dividedRun(parts int) store.Run {
 	b.Helper()
 	return must(b.CreateRun(b.Context(), store.NewRun{Suite: "s", Rows: 10 * parts, Division: store.Division{Rows: 10, Parts: parts}}))(b)
 }
 
-// takeAll takes parts until there are none, and adds one row of each that is new.
+// takeAll takes parts until there are none, and adds one new row of each.
 func takeAll(ctx context.Context, s store.ProjectStore, job store.Job) (took []store.Part, err error) {
 	for from := 0; ; {
 		p, ok, err := job.Take(ctx, from)
@@ -181,8 +181,8 @@ var partTests = []test{
 		if !b.target.Shared {
 			b.Skip("one process executes the runs of this store")
 		}
-		// The first process takes a part and is not heard of for longer than its lease. The
-		// second takes the part, and the first ends without an effect.
+		// The first process takes a part and is silent for longer than its lease. The second
+		// process takes the part, and the end of the first has no effect.
 		run := b.dividedRun(2)
 		other := b.beside(time.Hour)
 		begun, took, lost := make(chan bool, 9), make(chan []store.Part, 9), make(chan error, 9)

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// tenant is a project with something of each kind in it.
+// tenant is a project with something of each kind.
 type tenant struct {
 	store.ProjectStore
 	name string
@@ -23,15 +23,15 @@ type tenant struct {
 	said store.Label
 
 	lease *store.Lease
-	own   string // name of a queue that others do not have
+	own   string // name of a queue that other tenants do not have
 
 	pushed store.Run
 
-	job   store.EventLease // of the watch that has the name of own
+	job   store.EventLease // of the watch named own
 	alarm string
 }
 
-// tenant fills a project: the names are the same in each, the contents differ.
+// tenant fills a project. Names are the same in each project, contents differ.
 func (b *bench) tenant(name store.Project) tenant {
 	b.Helper()
 	t := tenant{ProjectStore: b.In(name), name: string(name)}
@@ -94,10 +94,10 @@ func (b *bench) watchIn(t *tenant) {
 		Notices: []store.NewNotice{{Alarm: t.alarm, Target: "slack:a", Event: "opened", Body: []byte("{}")}}}))
 }
 
-// onlyOf is the name of a document that no other project has.
+// onlyOf returns a document name that no other project has.
 func onlyOf(t tenant) string { return "only " + t.doc.Hash }
 
-// seen is everything that a project shows, as a text.
+// seen returns everything that a project shows, as a text.
 func (b *bench) seen(t tenant) string {
 	b.Helper()
 	var list []any
@@ -125,8 +125,8 @@ func (b *bench) seen(t tenant) string {
 	return fmt.Sprintf("%+v", list)
 }
 
-// refusals are the errors of all methods of a project that take the name of an item, each
-// called with an item of another project.
+// refusals returns the errors of all project methods that take the name of an item, each called
+// with an item of another project.
 func refusals(ctx context.Context, from store.ProjectStore, of tenant) map[string]error {
 	return map[string]error{
 		"Document":         errorOf(from.Document(ctx, store.SuiteKind, "s", of.doc.Hash)),
@@ -172,7 +172,7 @@ func refusals(ctx context.Context, from store.ProjectStore, of tenant) map[strin
 	}
 }
 
-// shown are the methods of a project that [bench.tenant] and [bench.seen] call.
+// shown are the project methods that [bench.tenant] and [bench.seen] call.
 var shown = []string{"PutDocument", "ListDocuments", "CreateRun", "ImportRun", "ListRuns", "AddEvaluation", "ListEvaluations", "AddLabel", "ListLabels", "CountLabels", "PutLabelQueue", "ListLabelQueues", "AddLook", "CountLooks",
 	"AddSpans", "AwaitTrace", "Trace", "DropTrace",
 	"AddEvents", "ListEvents", "AddFeedback", "ListFeedback", "ListAgents", "CountTraffic", "ForgetUser",

@@ -13,7 +13,7 @@ func claimOf(key, request string) store.Claim {
 	return store.Claim{CreatedBy: "key_1", Key: key, Request: store.HashSecret(request)}
 }
 
-// claimed checks that a claim is the caller's.
+// claimed checks that the caller gets a claim.
 func (b *bench) claimed(c store.Claim) {
 	b.Helper()
 	if r := must(b.Claim(b.Context(), c))(b); r != nil {
@@ -21,7 +21,7 @@ func (b *bench) claimed(c store.Claim) {
 	}
 }
 
-// answered checks that a claim is answered already, with a body.
+// answered checks that a claim already has an answer, with a body.
 func (b *bench) answered(c store.Claim, body string) {
 	b.Helper()
 	r := must(b.Claim(b.Context(), c))(b)
@@ -71,7 +71,7 @@ var replyTests = []test{
 		b.claimed(c)
 		b.clock.add(store.ClaimLease)
 		other := claimOf("one", "other")
-		b.claimed(other) // the first lapsed
+		b.claimed(other) // the first claim lapsed
 		b.ok(b.Reply(b.Context(), b.replyTo(c, "late")))
 		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), other)), store.ErrInProgress)
 		b.ok(b.Reply(b.Context(), b.replyTo(other, "done")))
@@ -91,7 +91,7 @@ var replyTests = []test{
 		b.claimed(d)
 		reply = b.replyTo(d, "run")
 		b.wants(proviso.Conflict, errorOf(b.CreateRun(b.Context(), store.NewRun{ID: "run_1", Reply: &reply})))
-		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), d)), store.ErrInProgress) // neither was kept
+		b.wants(proviso.Conflict, errorOf(b.Claim(b.Context(), d)), store.ErrInProgress) // neither was stored
 	}},
 	{name: "with an evaluation", run: func(b *bench) {
 		c := claimOf("one", "request")

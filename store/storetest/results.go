@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// rowsOf are n rows with an assertion that passed.
+// rowsOf returns n rows with an assertion that passed.
 func rowsOf(n int, assertion string) []store.Result {
 	rows := make([]store.Result, n)
 	for i := range rows {
@@ -153,7 +153,7 @@ var resultTests = []test{
 	{name: "all at once", run: func(b *bench) {
 		run := b.newRun()
 		atOnce(20, func(g int) {
-			for i := range 10 { // every row is added by two
+			for i := range 10 { // every row is added by two goroutines
 				b.works(errorOf(b.AddResults(b.Context(), run.ID, []store.Result{{Index: (g%10)*10 + i, Status: proviso.Pass, Cost: 0.5}})))
 			}
 		})

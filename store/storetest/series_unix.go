@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// BenchmarkSeries reads what a dashboard shows of 30 days, 20 assertions and 2 versions:
-// 28,800 rows of the rollup of 100 million verdicts. fill executes SQL in the empty database
-// of the store; computed is the processor time of its server, if it has one. It reports the
-// processor time of both, which other work on the machine does not change much.
+// BenchmarkSeries reads the data of a dashboard with 30 days, 20 assertions and 2 versions:
+// 28,800 rollup rows of 100 million verdicts. fill executes SQL in the store's empty database;
+// computed returns the processor time of its server, if it has one. The benchmark reports the
+// processor time of both, which depends little on other load.
 func BenchmarkSeries(b *testing.B, in store.ProjectStore, fill func(sql string) error, computed func() time.Duration) {
 	if _, _, err := in.PutWatch(b.Context(), store.NewWatch{Name: "w", Content: []byte("{}")}); err != nil {
 		b.Fatal(err)
@@ -58,7 +58,7 @@ func BenchmarkSeries(b *testing.B, in store.ProjectStore, fill func(sql string) 
 	}
 }
 
-// processorTime is what this process has used so far.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// item makes a shared item that is valid for an hour.
+// item returns a shared item that is valid for an hour.
 func (b *bench) item(kind, name, group, content string) store.SharedItem {
 	return store.SharedItem{Kind: kind, Name: name, Group: group, Content: []byte(content), Life: time.Hour}
 }

@@ -95,7 +95,7 @@ var storeTests = []test{
 	}},
 }
 
-// errorOf returns the error of a call, which is the last of its results.
+// errorOf returns the error of a call, which is its last result.
 func errorOf(results ...any) error {
 	err, _ := results[len(results)-1].(error)
 	return err

@@ -1,5 +1,5 @@
-// Package storetest is the contract of package store as tests. A store runs
-// them all with [Run], and tests its further guarantees itself.
+// Package storetest is the contract of package store, as tests. A store runs them all with
+// [Run], and tests its further guarantees itself.
 package storetest
 
 import (
@@ -16,17 +16,16 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// Backend is what is tested.
+// Backend is the store under test.
 type Backend interface {
 	store.Store
 	store.Jobs
 }
 
-// Options configure how a test opens a store. The pause before a run is tried
-// again must be short.
+// Options configure how a test opens a store. The pause before a retry of a run must be short.
 type Options struct {
 	Now     func() time.Time
-	Workers int // runs that are executed at a time
+	Workers int // concurrent runs
 }
 
 // Target is a kind of store.
@@ -34,12 +33,12 @@ type Target struct {
 	// Open opens the store at a path, below a folder of the test. It fails the test
 	// if it cannot.
 	Open func(t testing.TB, path string, o Options) Backend
-	// Forgets means that the data are gone once the store is closed.
+	// Forgets means that closing the store deletes its data.
 	Forgets bool
-	// Shared means that several processes use the store at a time, so that none may end what
-	// another one has begun, until that expires.
+	// Shared means that several processes may use the store at a time. So no process may end
+	// what another one has started before it expires.
 	Shared bool
-	// Groups are the names of the groups of tests to run; none means all.
+	// Groups are the names of the test groups to run; none means all.
 	Groups []string
 }
 
@@ -76,14 +75,14 @@ func Run(t *testing.T, target Target) {
 type test struct {
 	name    string
 	run     func(*bench)
-	reopens bool // needs a store that remembers
+	reopens bool // needs a persistent store
 }
 
 // bench is one test with its store.
 type bench struct {
 	testing.TB
 	Backend
-	store.ProjectStore // of the default project
+	store.ProjectStore // the default project
 	target             Target
 	path               string
 	clock              *clock
@@ -91,7 +90,7 @@ type bench struct {
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// clock is a time that tests set.
+// clock is a clock that tests set.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -122,7 +121,7 @@ func (b *bench) open(workers int) {
 	})
 }
 
-// beside opens the store once more, as another process does, whose clock may be ahead.
+// beside opens the store a second time, as another process would, whose clock may be ahead.
 func (b *bench) beside(ahead time.Duration) Backend {
 	b.Helper()
 	s := b.target.Open(b, b.path, Options{Now: func() time.Time { return b.clock.Now().Add(ahead) }, Workers: 1})
@@ -134,12 +133,12 @@ func (b *bench) beside(ahead time.Duration) Backend {
 	return s
 }
 
-// sound wants the data of a store to agree with each other, whatever a test did.
+// sound checks that the data of a store is consistent after a test.
 func (b *bench) sound(s Backend) {
 	c, ok := s.(interface {
 		Check(ctx context.Context) ([]string, error)
 	})
-	if !ok || b.Failed() || s.Ping(context.Background()) != nil { // it has been closed
+	if !ok || b.Failed() || s.Ping(context.Background()) != nil { // the test has closed it
 		return
 	}
 	if problems, err := c.Check(context.Background()); err != nil || len(problems) > 0 {
@@ -183,7 +182,7 @@ func (b *bench) wants(code string, err error, causes ...error) {
 	}
 }
 
-// must returns a value, and ends the test if there is an error.
+// must returns a value, and fails the test if there is an error.
 func must[T any](value T, err error) func(*bench) T {
 	return func(b *bench) T {
 		b.Helper()
@@ -192,7 +191,7 @@ func must[T any](value T, err error) func(*bench) T {
 	}
 }
 
-// equal compares values as they print.
+// equal compares values as printed.
 func (b *bench) equal(what string, got, want any) {
 	b.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
@@ -200,7 +199,7 @@ func (b *bench) equal(what string, got, want any) {
 	}
 }
 
-// atOnce calls do with the numbers below n, all at the same time.
+// atOnce calls do concurrently with the numbers below n.
 func atOnce(n int, do func(i int)) {
 	var wait sync.WaitGroup
 	for i := range n {
@@ -209,7 +208,7 @@ func atOnce(n int, do func(i int)) {
 	wait.Wait()
 }
 
-// until waits for a change that another goroutine makes.
+// until waits for a condition that another goroutine fulfils.
 func (b *bench) until(what string, is func() bool) {
 	b.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -224,7 +223,7 @@ func (b *bench) until(what string, is func() bool) {
 	}
 }
 
-// key makes a key.
+// key creates a key.
 func (b *bench) key() (store.Key, string) {
 	b.Helper()
 	k, secret, err := b.CreateKey(b.Context(), store.NewKey{Name: "ci", Scopes: []store.Scope{store.Evaluate}})
@@ -232,13 +231,13 @@ func (b *bench) key() (store.Key, string) {
 	return k, secret
 }
 
-// newRun makes a run.
+// newRun creates a run.
 func (b *bench) newRun() store.Run {
 	b.Helper()
 	return must(b.CreateRun(b.Context(), store.NewRun{Suite: "s"}))(b)
 }
 
-// all reads a list to its end, page by page.
+// all reads a whole list, page by page.
 func all[T any](b *bench, size int, read func(context.Context, store.Page) (store.List[T], error)) []T {
 	b.Helper()
 	var items []T

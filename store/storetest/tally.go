@@ -5,7 +5,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// judgedRow is the JSON of a row of a prompt, whose second verdict is of a judge.
+// judgedRow returns the JSON of a row with a prompt, whose second verdict is from a judge.
 func judgedRow(prompt, status, more string) []byte {
 	return []byte(`{"promptId":"` + prompt + `","response":{"output":"\"promptId\":\"no\""},"gradingResult":{"componentResults":[{"status":"pass","assertion":{"type":"equals"}},` +
 		`{"status":"` + status + `","judge":"j \"1\"","cost":0.25` + more + `,"assertion":{"type":"judge"}}]}}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// kept is what is stored of a trace, as a text.
+// kept returns what is stored of a trace, as a text.
 func (b *bench) kept(in store.ProjectStore, key, trace string) string {
 	b.Helper()
 	got := must(in.Trace(b.Context(), key, trace, 0))(b)
@@ -31,7 +31,7 @@ func partOf(trace, content string) store.SpanPart {
 	return store.SpanPart{Trace: trace, Spans: 1, Content: []byte(content)}
 }
 
-// forAnHour bounds nothing.
+// forAnHour sets no limits but the time.
 var forAnHour = store.TraceLimits{Life: time.Hour}
 
 var traceTests = []test{
@@ -70,7 +70,7 @@ var traceTests = []test{
 		b.equal("in some steps", steps > 1, true)
 	}},
 	{name: "limits", run: func(b *bench) {
-		random := func(n int) string { return strings.Repeat(store.NewSecret(), n/40) } // it does not shrink to nothing
+		random := func(n int) string { return strings.Repeat(store.NewSecret(), n/40) } // incompressible
 		size := int64(store.TraceOverhead + 100)
 		l := store.TraceLimits{Life: time.Hour, Bytes: 8 * size, KeyBytes: 4 * size, OneTrace: 2}
 		add := func(key, trace string) string {
@@ -98,7 +98,7 @@ var traceTests = []test{
 			b.Errorf("a key has %d traces", n)
 		}
 		b.equal("of one that is awaited", strings.HasSuffix(b.kept(b, "k", "t0"), " awaited"), true)
-		for i := range 20 { // of many keys
+		for i := range 20 { // traces of many keys
 			b.equal("room", add(fmt.Sprint("k", i), "t1"), "")
 		}
 		total := has("k")

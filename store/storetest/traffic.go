@@ -11,13 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// eventOf is an event of a minute before the start, with its texts.
+// eventOf returns an event a minute before the start, with its texts.
 func eventOf(id string) store.NewEvent {
 	return store.NewEvent{KeepContent: true, Event: ingest.Event{ID: id, Agent: "support", Time: start.Add(-time.Minute), Input: "question of " + id, Output: "answer of " + id,
 		Version: "v1", Model: "m", Prompt: "Be kind.", User: "eve", Segment: map[string]string{"lang": "de"}}}
 }
 
-// thumb is a thumb on an event.
+// thumb returns a thumb on an event.
 func thumb(event, user string, value int) ingest.Feedback {
 	return ingest.Feedback{Event: event, User: user, Value: value, Comment: "because of " + event, Time: start}
 }
@@ -28,7 +28,7 @@ func (b *bench) add(events ...store.NewEvent) store.AddedEvents {
 	return must(b.AddEvents(b.Context(), events))(b)
 }
 
-// eventIDs are the ids of the events that a filter selects, in their order.
+// eventIDs returns the ids of the events that a filter selects, in order.
 func (b *bench) eventIDs(f store.EventFilter) string {
 	b.Helper()
 	return strings.Join(b.eventIDsBy(f, 3), " ")
@@ -101,7 +101,7 @@ var trafficTests = []test{
 		n := eventOf("e1")
 		n.Jobs = []store.EventJob{{Watch: "w", Probability: 0.25}, {Watch: "gone", Probability: 1}}
 		b.add(n, eventOf("e2"))
-		b.add(n) // a duplicate has no second job
+		b.add(n) // a duplicate gets no second job
 		leases := b.leaseEvents(store.LeaseEvents{Watch: "w", Limit: 10})
 		b.equal("jobs", words(eventsOf(leases), leases[0].Probability), "e1 0.25")
 	}},

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-// watch keeps a watch.
+// watch stores a watch.
 func (b *bench) watch(name, content string) store.Watch {
 	b.Helper()
 	w, _, err := b.PutWatch(b.Context(), store.NewWatch{Name: name, Content: []byte(content), CreatedBy: "key_1"})
@@ -28,7 +28,7 @@ func (b *bench) fill(watch string, events ...string) {
 	b.equal("enqueued", must(b.EnqueueEvents(b.Context(), watch, jobs))(b), len(events))
 }
 
-// lease leases jobs for a minute.
+// leaseEvents leases jobs for a minute.
 func (b *bench) leaseEvents(r store.LeaseEvents) []store.EventLease {
 	b.Helper()
 	if r.Lease == 0 {
@@ -37,7 +37,7 @@ func (b *bench) leaseEvents(r store.LeaseEvents) []store.EventLease {
 	return must(b.LeaseEvents(b.Context(), r))(b)
 }
 
-// verdictOn is a verdict on an event.
+// verdictOn returns a verdict on an event.
 func verdictOn(event, assertion string, status proviso.Status) store.WatchVerdict {
 	return store.WatchVerdict{Event: event, Conversation: "c-" + event, Agent: "support", Assertion: assertion, Set: "s1", Version: "v1", Model: "m", Prompt: "p", Judge: "judge:a", Segment: "de",
 		Time: start.Add(-time.Hour), Probability: 0.5, Status: status, Reason: "because", Cost: 0.25}
@@ -49,7 +49,7 @@ func (b *bench) settle(watch string, l store.EventLease, verdicts ...store.Watch
 	return must(b.SettleEvents(b.Context(), watch, []store.EventResult{{EventLease: l, Verdicts: verdicts, Cost: 0.25}}))(b)
 }
 
-// words are values with spaces between them.
+// words joins values with spaces.
 func words(values ...any) string { return strings.TrimSuffix(fmt.Sprintln(values...), "\n") }
 
 func eventsOf(leases []store.EventLease) string {

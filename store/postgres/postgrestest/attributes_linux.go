@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// attributes make a command run as a user, and end with this process.
+// attributes makes a command run as a user, and end with this process.
 func attributes(u *user.User) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if u != nil {

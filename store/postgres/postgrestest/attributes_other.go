@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// attributes are those of this process: here it must not be root, and the server has to be
-// stopped.
+// attributes changes nothing: on this system, the tests must not run as root, and must stop the
+// server.
 func attributes(*user.User) *syscall.SysProcAttr { return nil }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Computed is the processor time of the server and of the processes that it has now, on Linux;
-// elsewhere 0. Those of connections that ended do not count, but its own children that it
-// waited for do.
+// Computed returns the processor time of the server and of its current child processes on
+// Linux, elsewhere 0. It excludes connections that have ended, but includes children that the
+// server waited for.
 func (s *Server) Computed() (sum time.Duration) {
 	if s.ended == nil {
 		return 0

@@ -1,5 +1,5 @@
-// Package postgrestest starts a PostgreSQL server for tests: on a socket in a folder of its
-// own, with nothing of the machine but the programs. Start at [Database].
+// Package postgrestest starts a PostgreSQL server for tests, on a socket in its own folder. It
+// uses nothing of the machine but the PostgreSQL programs. Start at [Database].
 package postgrestest
 
 import (
@@ -19,19 +19,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the variable of the environment that turns the tests with PostgreSQL on.
+// Variable is the environment variable that enables the tests with PostgreSQL.
 const Variable = "PROVISO_TEST_POSTGRES"
 
-// stranger is a user who would need a password. Tests make it.
+// stranger is a user who needs a password. Tests create it.
 const stranger = "stranger"
 
 // Server is a running server, which ends with the process.
 type Server struct {
-	folder   string // of the socket and the data
+	folder   string // contains the socket and the data
 	bin      string
-	user     *user.User // that the server runs as: not root
+	user     *user.User // user that runs the server, not root
 	command  *exec.Cmd
-	ended    chan struct{} // nil if it does not run
+	ended    chan struct{} // nil if it is not running
 	made     atomic.Int64
 	settings []string
 }
@@ -48,9 +48,9 @@ var (
 	})
 )
 
-// Database makes an empty schema on a server that all tests of the process share, and returns
-// the URL of a database that has no other one for its role: that takes a quarter of the time
-// of a database. It skips the test if there is no PostgreSQL on the machine.
+// Database makes an empty schema on a server that all tests of the process share. It returns a
+// URL with a role that uses only this schema, which takes a quarter of the time of a new
+// database. It skips the test if there is no PostgreSQL on the machine.
 func Database(t testing.TB) string {
 	t.Helper()
 	need(t)
@@ -61,7 +61,7 @@ func Database(t testing.TB) string {
 	return url
 }
 
-// need skips a test unless the tests with PostgreSQL are wanted: they take minutes.
+// need skips a test unless the tests with PostgreSQL are enabled: they take minutes.
 func need(t testing.TB) {
 	t.Helper()
 	if os.Getenv(Variable) == "" {
@@ -72,8 +72,8 @@ func need(t testing.TB) {
 	}
 }
 
-// StartFor starts a server of its own for a test that stops it, or that wants settings, such
-// as "-c", "fsync=on".
+// StartFor starts a separate server for a test that stops it or needs settings, such as "-c",
+// "fsync=on".
 func StartFor(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	need(t)
@@ -85,8 +85,7 @@ func StartFor(t testing.TB, settings ...string) *Server {
 	return s
 }
 
-// Main runs the tests of a package, and then removes the server that they shared: it is for
-// TestMain.
+// Main runs the tests of a package and then removes the shared server. Call it from TestMain.
 func Main(m *testing.M) int {
 	code := m.Run()
 	if first.data != "" {
@@ -100,7 +99,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// New is [Database] outside of a test.
+// New is [Database] outside of tests.
 func New() (string, error) {
 	s, err := shared()
 	if err != nil {
@@ -113,7 +112,7 @@ func New() (string, error) {
 // sharedName is the database of [Database].
 const sharedName = "shared"
 
-// programs returns the folder of the programs of PostgreSQL.
+// programs returns the folder of the PostgreSQL programs.
 func programs() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
@@ -127,7 +126,7 @@ func programs() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// Start starts a server. It is stopped when the process ends, however it ends, or by Stop.
+// Start starts a server. It runs until Stop, or until the process ends for any reason.
 func Start(settings ...string) (*Server, error) {
 	bin, err := programs()
 	if err != nil {
@@ -159,20 +158,20 @@ func Start(settings ...string) (*Server, error) {
 	return s, s.Run("CREATE ROLE app LOGIN", "postgres")
 }
 
-// Create makes an empty database and returns its URL. Its role is not a superuser, which
+// Create creates an empty database and returns its URL. Its role is not a superuser, which
 // policies would not bind.
 func (s *Server) Create(name string) (url string, err error) {
 	return s.URL(name), s.Run("CREATE DATABASE "+name+" OWNER app", "postgres")
 }
 
-// first is the data of a server that was never started, which others copy: that takes a
-// tenth of the time of making it.
+// first is the data of a server that was never started. Other servers copy it: that takes a
+// tenth of the time of initdb.
 var first struct {
 	sync.Mutex
 	data string
 }
 
-// initialize makes the data of the server.
+// initialize creates the data of the server.
 func (s *Server) initialize() error {
 	first.Lock()
 	defer first.Unlock()
@@ -187,7 +186,7 @@ func (s *Server) initialize() error {
 		return fmt.Errorf("initdb: %w", err)
 	}
 	access := "local all " + stranger + " scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
-	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600); err != nil { // it is there, with its owner
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(access), 0o600); err != nil { // the file exists, with its owner
 		return err
 	}
 	copied := s.folder + "first"
@@ -200,8 +199,8 @@ func (s *Server) initialize() error {
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// Command is a program of PostgreSQL, such as pg_dump, as the user of the server and in its
-// folder.
+// Command returns a command for a PostgreSQL program, such as pg_dump, which runs as the
+// server's user in its folder.
 func (s *Server) Command(program string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.bin, program), args...)
 	c.Dir = s.folder
@@ -209,8 +208,8 @@ func (s *Server) Command(program string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Restart starts the server again after Stop or Kill, and waits until it answers. It tries
-// again while processes of a killed server still have its memory.
+// Restart starts the server again after Stop or Kill, and waits until it answers. It retries
+// while processes of a killed server still hold its memory.
 func (s *Server) Restart() error {
 	for wait := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if s.ended == nil {
@@ -238,17 +237,17 @@ func (s *Server) start() error {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = c.Wait() // it says that it was ended
+		_ = c.Wait() // returns an error after a kill
 		close(ended)
 	}()
 	s.command, s.ended = c, ended
 	return nil
 }
 
-// Stop stops the server, as a restart does: its clients lose their connections.
+// Stop stops the server as a restart does: clients lose their connections.
 func (s *Server) Stop() error { return s.end(os.Interrupt) } // a fast shutdown
 
-// Kill kills the server, as a crash does.
+// Kill kills the server, like a crash.
 func (s *Server) Kill() error { return s.end(os.Kill) }
 
 func (s *Server) end(signal os.Signal) error {
@@ -266,14 +265,14 @@ func (s *Server) end(signal os.Signal) error {
 	return nil
 }
 
-// Standby makes the stopped server a replica: it can be read, and waits for ever for what a
-// primary does.
+// Standby makes the stopped server a replica: it is read-only, and waits for ever for a
+// primary.
 func (s *Server) Standby() error {
 	return os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o644)
 }
 
-// Recover makes the stopped server begin with a base backup, a folder in its own, and go on with
-// the archived WAL, as further settings say.
+// Recover makes the stopped server start from a base backup, which is a folder in its own, and
+// replay the archived WAL according to further settings.
 func (s *Server) Recover(backup string, settings ...string) error {
 	if err := os.RemoveAll(s.data()); err != nil {
 		return err
@@ -291,7 +290,7 @@ func (s *Server) Remove() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// URL is that of a database of the server.
+// URL returns the URL of a database of the server.
 func (s *Server) URL(database string) string {
 	return s.as("app", database)
 }
