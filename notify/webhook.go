@@ -40,7 +40,7 @@ func Sign(secret, timestamp string, body []byte) string {
 }
 
 // Verify is for receivers. It returns why a webhook is not to be trusted, or nil: the
-// signature is wrong, or older than tolerance.
+// signature is wrong, or its time differs from now by more than tolerance.
 func Verify(secret string, h http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	stamp := h.Get(TimestampHeader)
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
