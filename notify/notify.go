@@ -1,5 +1,5 @@
-// Package notify reports alarms to people: by a signed webhook, in Slack, or as a GitHub
-// issue. The operator of a server defines the targets in a file, see [Read]; a watch only
+// Package notify tells people of alarms: by a signed webhook, in Slack, or as an issue on
+// GitHub. The operator of a server defines the targets in a file, see [Read]; a watch only
 // refers to their names.
 //
 // Start at [Open]. A [Notifier] sends one [Message] once. The caller keeps unsent messages

@@ -1,5 +1,5 @@
-// Package trend follows a suite's assertions over its kept runs: the pass rate of each in
-// every run, and what changed before the run. Start with [Of].
+// Package trend follows the assertions of a suite over its kept runs: the pass rate of each
+// in every run, and what was changed before it. Start with [Of].
 package trend
 
 import (
