@@ -15,7 +15,7 @@ import { draft, examples, joined, keepDraft, kept, parts } from './spadedraft';
 import { Candidates, History, Outputs, Sentences, Summary, Unchecked } from './spadeparts';
 import { Save, SaveFile } from './spadesave';
 import { Table, type Col } from './table';
-// It keeps what the frame shares with every page in one file.
+// This import keeps what the frame shares with every page in one file.
 import '../frame';
 
 const listed = 500;

@@ -19,8 +19,8 @@ export class Edit {
   #timer = 0;
   #stop: AbortController | undefined;
 
-  // lint is absent if nothing checks the wording.
   readonly #announce: (assertions: Assertion[]) => void;
+  // lint returns undefined if nothing checks the wording.
   readonly #lint: () => Lint | undefined;
 
   constructor(readonly changed: () => void, announce: (assertions: Assertion[]) => void, lint: () => Lint | undefined) {

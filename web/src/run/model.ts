@@ -165,8 +165,8 @@ function wanted(f: Filter): Uint8Array | undefined {
   return yes;
 }
 
-// filter returns the cases of an order that match. A case matches if one of its cells
-// does, in the chosen column or in any.
+// filter returns the matching cases of an order. A case matches if one of its cells
+// matches, in the chosen column or in any.
 export function filter(m: Model, cases: Uint32Array, f: Filter): Uint32Array {
   const out = new Uint32Array(cases.length);
   const yes = wanted(f), at = f.assertion ? m.matrix.assertions.indexOf(f.assertion) : -1;
@@ -191,7 +191,7 @@ export function filter(m: Model, cases: Uint32Array, f: Filter): Uint32Array {
   return out.subarray(0, n);
 }
 
-// casesOf marks the cases of rows.
+// casesOf marks the cases that the rows belong to.
 export function casesOf(m: Model, rows: Uint32Array): Uint8Array {
   const marks = new Uint8Array(m.cases), per = m.columns * m.repeats;
   const wanted = new Uint8Array(rows.reduce((most, row) => Math.max(most, row), -1) + 1);
@@ -200,7 +200,7 @@ export function casesOf(m: Model, rows: Uint32Array): Uint8Array {
   return marks;
 }
 
-// worstRepeat returns the first repeat of a cell that has the worst status.
+// worstRepeat returns the first repeat of a cell with the worst status.
 export function worstRepeat(m: Model, c: number, column: number): number {
   const cell = c * m.columns + column;
   for (let k = 0; k < m.repeats; k++) if ((m.results[cell * m.repeats + k]! & 7) === m.cells[cell]) return k;
@@ -213,8 +213,8 @@ export function rowOf(m: Model, c: number, column: number, repeat: number): numb
   return row === undefined || row === NO_ROW ? -1 : row;
 }
 
-// worstColumn returns the column of a case that should be looked at first: of those with
-// the worst status, the one in which most assertions failed.
+// worstColumn returns the column of a case to look at first: among those with the worst
+// status, the one with the most failed assertions.
 export function worstColumn(m: Model, c: number): number {
   let best = 0, most = -1;
   const verdicts = new Uint8Array(m.verdicts.length);
@@ -226,7 +226,8 @@ export function worstColumn(m: Model, c: number): number {
   return best;
 }
 
-// verdictsOf returns the verdict of each assertion of a cell, the worst over its repeats.
+// verdictsOf writes the verdict of each assertion of a cell to out, the worst over its
+// repeats.
 export function verdictsOf(m: Model, c: number, column: number, out: Uint8Array): void {
   const at = (c * m.columns + column) * m.repeats;
   for (let a = 0; a < m.verdicts.length; a++) {
