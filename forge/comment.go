@@ -19,21 +19,21 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// ErrNoToken means that the environment has no token of the forge, as that of a job for
-// a pull request from a fork.
+// ErrNoToken means that the environment has no token for the forge, as in a job for a pull
+// request from a fork.
 var ErrNoToken = errors.New("there is no token")
 
-// ErrMoved means that the commit of a job is no longer the head of an open change
-// request: there is nothing to comment on.
+// ErrMoved means that the commit of a job is no longer the head of an open change request,
+// so there is nothing to comment on.
 var ErrMoved = errors.New("this commit is not the head of an open pull request or merge request; a newer commit gets its own comment")
 
-// Options are how a forge is asked.
+// Options configure access to a forge.
 type Options struct {
 	Network http.RoundTripper // a Transport of internal/transport
-	Token   string            // is sent to the host of [Place.API] alone
+	Token   string            // sent only to the host of [Place.API]
 
-	// Now and Sleep are the clock; nil is that of the machine. Sleep returns early
-	// with an error if its context ends.
+	// Now and Sleep are the clock; nil means the system clock. Sleep returns early with an
+	// error if its context ends.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 }
@@ -77,22 +77,22 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Comment is what is shown on a change request. Its texts are Markdown in which
+// Comment is the text to show on a change request. Its texts are Markdown in which
 // everything that a model or a stranger wrote is escaped.
 type Comment struct {
-	Key    string // what it is about, such as the path of a suite: there is one comment for each key
-	Body   string // is cut at a whole entry where the forge has no room, see [Cut]
-	Footer string // is never cut; at most a few lines
+	Key    string // subject, such as the path of a suite; each key has one comment
+	Body   string // cut at a whole entry if it exceeds the forge's limit, see [Cut]
+	Footer string // never cut; at most a few lines
 }
 
 // Posted is the result of posting a comment.
 type Posted struct {
 	Action Action
-	Number int    // of the change request
+	Number int    // number of the change request
 	URL    string // of the comment; "" where the forge names none
 	// Edited is true if somebody edited the comment; the edit is overwritten.
 	Edited  bool
-	Removed int // further comments of the same key and author, which were removed
+	Removed int // number of removed further comments of the same key and author
 	Cut     bool
 }
 
@@ -103,8 +103,8 @@ type Action string
 const (
 	Created    Action = "created"
 	Updated    Action = "updated"
-	Unchanged  Action = "unchanged"  // it says that already
-	Superseded Action = "superseded" // a later run has written it; nothing was changed
+	Unchanged  Action = "unchanged"  // the comment was already up to date
+	Superseded Action = "superseded" // a later run has written the comment; nothing was changed
 )
 
 // remark is a comment of a change request, without its text.
@@ -112,12 +112,12 @@ type remark struct {
 	id, author, url string
 	key             string // "" if it is none of proviso's
 	run             int64
-	sum, actual     string // of the text, as written and as found
+	sum, actual     string // checksums of the text, as written and as found
 }
 
-// marker is the first line of every comment of proviso, which no forge shows: the key,
-// the run and a checksum of the text. A quoted marker begins with "> ", and a copied one
-// has another author.
+// marker matches the first line of every proviso comment, which forges do not show: the
+// key, the run and a checksum of the text. A quoted marker begins with "> ", and a copied
+// one has another author.
 var marker = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^<!-- proviso ([0-9a-f]{16}) ([0-9]{1,18}) ([0-9a-f]{16}) -->$`)
 })
@@ -127,26 +127,26 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// textSum is the checksum of a comment's text as forges keep it, which may trim it and
-// change the ends of lines.
+// textSum is the checksum of a comment's text as forges keep it: they may trim it and
+// change line endings.
 func textSum(text string) string {
 	return digest(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
 }
 
-// of reads the marker of a comment.
+// of parses the marker of a comment.
 func (r remark) of(body string) remark {
 	first, rest, _ := strings.Cut(body, "\n")
 	if m := marker().FindStringSubmatch(strings.TrimSuffix(first, "\r")); m != nil {
 		r.key, r.sum, r.actual = m[1], m[3], textSum(rest)
-		r.run, _ = strconv.ParseInt(m[2], 10, 64) // the pattern fits
+		r.run, _ = strconv.ParseInt(m[2], 10, 64) // the pattern guarantees a valid number
 	}
 	return r
 }
 
-// write returns the comment as it is sent.
+// write returns the comment as it is sent to the forge.
 func (f *Forge) write(m Comment) (body string, want remark, cut bool) {
 	want = remark{key: digest("comment\x00" + m.Key), run: f.place.Run}
-	const overhead = 200 // characters of the marker, the blank lines and the note on the cut
+	const overhead = 200 // characters for the marker, the blank lines and the note on the cut
 	prepared := f.client.prepare(m.Body)
 	footer := f.client.prepare(m.Footer)
 	room := f.client.limit - overhead - utf8.RuneCountInString(footer)
@@ -159,13 +159,13 @@ func (f *Forge) write(m Comment) (body string, want remark, cut bool) {
 	return fmt.Sprintf("<!-- proviso %s %d %s -->\n%s", want.key, want.run, want.sum, text), want, cut
 }
 
-// Upsert writes the comment of a key: it updates the one that the owner of the token
-// has written before, else it makes one. It looks at all comments of the change
-// request, and again before it repeats a request to make one whose answer was lost: it
-// may have taken effect. Of several comments of the key by the same author, which two
-// jobs at once can make, it keeps the oldest and removes the others. Where the forge
-// does not say whom the token belongs to, the marker alone decides, and nothing is
-// removed. [ErrMoved] means that the change request has moved on.
+// Upsert writes the comment of a key: it updates the comment that the token's owner has
+// written before, or creates one. It reads all comments of the change request, and reads
+// them again before it repeats a create request whose response was lost, because that
+// request may have taken effect. Two concurrent jobs can create several comments of the key
+// by the same author; Upsert keeps the oldest and removes the others. If the forge does not
+// report the token's owner, the marker alone decides, and nothing is removed. [ErrMoved]
+// means that the change request has moved on.
 func (f *Forge) Upsert(ctx context.Context, m Comment) (Posted, error) {
 	c := &f.client
 	if f.place.Number == 0 {
@@ -176,7 +176,7 @@ func (f *Forge) Upsert(ctx context.Context, m Comment) (Posted, error) {
 	posted := Posted{Number: f.place.Number}
 	viewer, err := c.viewer(ctx, c)
 	var refusal *fault
-	if viewer == "" && err != nil && (!errors.As(err, &refusal) || refusal.again()) { // it may be known later
+	if viewer == "" && err != nil && (!errors.As(err, &refusal) || refusal.again()) { // a later attempt may succeed
 		return posted, c.sentence("find out whose token it is", err)
 	}
 	body, want, cut := f.write(m)
@@ -187,7 +187,7 @@ func (f *Forge) Upsert(ctx context.Context, m Comment) (Posted, error) {
 			return posted, c.sentence("read the comments", err)
 		}
 		err = f.put(ctx, body, want, found, &posted)
-		if attempt > 1 && posted.Action == Unchanged { // the request whose answer was lost has made it
+		if attempt > 1 && posted.Action == Unchanged { // created by the request whose response was lost
 			posted.Action = Created
 		}
 		var lost *fault
@@ -200,14 +200,14 @@ func (f *Forge) Upsert(ctx context.Context, m Comment) (Posted, error) {
 			!(len(found) == 0 && lost.again() && lost.after <= maxWait) && !(len(found) > 0 && lost.status == http.StatusNotFound):
 			return posted, c.sentence("write the comment", err)
 		}
-		// A forge may show a new comment in its list a little later.
+		// A forge may list a new comment with a delay.
 		if err := c.wait(ctx, attempt, max(lost.after, 2*firstWait)); err != nil {
 			return posted, err
 		}
 	}
 }
 
-// put makes the comment, or updates the first that was found.
+// put creates the comment, or updates the first one found.
 func (f *Forge) put(ctx context.Context, body string, want remark, found []remark, posted *Posted) error {
 	c := &f.client
 	r := request{method: http.MethodPost, address: c.base.String() + c.comments(&f.place), body: map[string]string{"body": body}}

@@ -9,26 +9,27 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
-// SummaryLimit is how many bytes a step may add to the summary of a job of GitHub
-// Actions. GitHub drops a longer summary as a whole.
+// SummaryLimit is the maximum size, in bytes, of the job summary that a GitHub Actions step
+// may add. GitHub drops a longer summary entirely.
 const SummaryLimit = 1 << 20
 
-// Cut returns a text in Markdown if its size is within limit, else as many of its whole
-// entries as fit, with a note. An entry begins with a heading or a bold line, and
-// includes its lists, fences and collapsed parts. size counts what the limit
-// is about: characters or bytes.
+// Cut returns a Markdown text unchanged if its size is within limit, otherwise as many
+// whole entries as fit, with a note. An entry begins with a heading or a bold line, and
+// includes its lists, fences and collapsed parts. size measures a text in the unit of the
+// limit: characters or bytes.
 func Cut(text string, limit int, size func(string) int) string {
 	if size(text) <= limit {
 		return text
 	}
 	const note = "\n… cut here, because the forge limits the length: %d more lines\n"
 	room := limit - len(note) - 20 // for the number
-	var at, used int               // the end of what is kept, and the size of the lines so far
-	best := -1                     // strength of the cut at
+	var at, used int               // the end of the kept text, and the size of the lines so far
+	best := -1                     // strength of the cut so far
 	offset := 0
 	s := scan{fenceLine: regexp.MustCompile("^ {0,3}(`{3,}|~{3,})"), entryStart: regexp.MustCompile(`^(#{1,6} |\*\*)`)}
 	for line := range strings.SplitAfterSeq(text, "\n") {
-		// A boundary before this line; a stronger one counts if it keeps half as much.
+		// A stronger boundary before this line counts only if the cut keeps at least half
+		// as much.
 		if strength := s.boundary(line); strength >= 0 && used <= room && (strength >= best || offset/2 > at) {
 			at, best = offset, strength
 		}
@@ -50,14 +51,14 @@ func Cut(text string, limit int, size func(string) int) string {
 type scan struct {
 	fenceLine, entryStart *regexp.Regexp
 
-	fence   string // that is open
-	details int    // parts that are open
-	blank   bool   // the line before was
+	fence   string // the open fence
+	details int    // number of open collapsed parts
+	blank   bool   // the previous line was blank
 }
 
-// boundary returns how good a place the beginning of a line is to cut before it: 2
-// before an entry, 1 before another block, 0 before a row of a table, -1 where a fence or
-// a collapsed part is open.
+// boundary returns how good the beginning of a line is as a place to cut: 2 before an
+// entry, 1 before another block, 0 before a table row, -1 inside an open fence or collapsed
+// part.
 func (s *scan) boundary(line string) int {
 	strength := -1
 	if s.fence == "" && s.details == 0 {
@@ -85,8 +86,8 @@ func (s *scan) boundary(line string) int {
 	return strength
 }
 
-// Footer returns what stands below a comment: the commit that was evaluated, and a link
-// to the job. An address that is not http:// or https:// is left out.
+// Footer returns the text below a comment: the evaluated commit, and a link to the job. It
+// leaves out an address that is not http:// or https://.
 func (p Place) Footer() string {
 	var parts []string
 	if isCommit(p.Commit) {
@@ -98,14 +99,14 @@ func (p Place) Footer() string {
 	return strings.Join(parts, " · ")
 }
 
-// link returns a link in Markdown, whose address can hold no markup.
+// link returns a Markdown link whose address cannot contain markup.
 func link(name, address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return ""
 	}
-	u.RawQuery, u.Fragment = "", "" // a key may stand there
-	// What an address may hold and Markdown would read.
+	u.RawQuery, u.Fragment = "", "" // they may contain a key
+	// Characters that are valid in an address and that Markdown would interpret.
 	markup := strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "`", "%60", "*", "%2A", "_", "%5F", "@", "%40", "|", "%7C", "\\", "%5C")
 	return "[" + name + "](" + markup.Replace(u.String()) + ")"
 }

@@ -24,7 +24,7 @@ const (
 	bot    = "github-actions[bot]"
 )
 
-// scene is a fake forge, and a client whose clock advances by what it sleeps.
+// scene is a fake forge, and a client whose sleeps advance its clock.
 type scene struct {
 	*fakeforge.Server
 	place  forge.Place
@@ -63,7 +63,7 @@ func (s *scene) upsert(t *testing.T, m forge.Comment) (forge.Posted, error) {
 	return f.Upsert(t.Context(), m)
 }
 
-// each runs a test with either forge.
+// each runs a test with each forge.
 func each(t *testing.T, test func(t *testing.T, o fakeforge.Options)) {
 	t.Helper()
 	t.Run("github", func(t *testing.T) { t.Parallel(); test(t, fakeforge.Options{Viewer: bot}) })
@@ -97,7 +97,7 @@ func TestUpsert(t *testing.T) {
 		}
 		want(forge.Comment{Key: "other/proviso.yaml", Body: "another suite"}, forge.Created, 2)
 
-		s.place.Run = 39 // an earlier run that ended later
+		s.place.Run = 39 // an earlier run that finished later
 		m.Body = "**fail**"
 		want(m, forge.Superseded, 2)
 		s.place.Run = 41
@@ -111,8 +111,8 @@ func TestUpsert(t *testing.T) {
 	})
 }
 
-// TestOtherPeople: a marker of somebody else is none, wherever it stands; further
-// comments of our own are removed.
+// TestOtherPeople: another person's marker does not count, wherever it is. Further comments
+// of our own are removed.
 func TestOtherPeople(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o fakeforge.Options) {
@@ -145,8 +145,8 @@ func TestOtherPeople(t *testing.T) {
 	})
 }
 
-// TestUnknownAuthor: where the forge does not say whose the token is, the marker
-// decides and nothing is removed.
+// TestUnknownAuthor: if the forge does not report the token's owner, the marker decides and
+// nothing is removed.
 func TestUnknownAuthor(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o fakeforge.Options) {
@@ -164,8 +164,8 @@ func TestUnknownAuthor(t *testing.T) {
 	})
 }
 
-// TestMischief loses, delays and refuses every request in turn: whatever happens, there
-// is one comment, or none and an error.
+// TestMischief loses, delays and refuses each request in turn. The result is always exactly
+// one comment, or none and an error.
 func TestMischief(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o fakeforge.Options) {
@@ -183,7 +183,7 @@ func TestMischief(t *testing.T) {
 						return fakeforge.Mischief{}
 					}
 					s := newScene(t, o)
-					for range 25 { // GitLab has two pages of them
+					for range 25 { // two pages on GitLab
 						s.Add("12", "hello")
 					}
 					got, err := s.upsert(t, forge.Comment{Key: "k", Body: "text"})
@@ -196,7 +196,8 @@ func TestMischief(t *testing.T) {
 	})
 }
 
-// TestMischiefOfUpdates does the same while a comment is updated and a second removed.
+// TestMischiefOfUpdates does the same while a comment is updated and a duplicate is
+// removed.
 func TestMischiefOfUpdates(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o fakeforge.Options) {
@@ -228,7 +229,7 @@ func TestMischiefOfUpdates(t *testing.T) {
 	})
 }
 
-// TestDeletedMeanwhile: a comment that somebody removes while it is updated is made anew.
+// TestDeletedMeanwhile: a comment that somebody deletes during its update is created again.
 func TestDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	gone := false
@@ -278,8 +279,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestRefusals: one sentence says what is wrong and what to do, and nothing shows the
-// token.
+// TestRefusals: one sentence explains what is wrong and what to do, and no message shows
+// the token.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	echo := fakeforge.Mischief{Status: 422, Message: "bad token " + token + "\x1b[31m"}
@@ -320,8 +321,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestTokenStaysHome leads requests elsewhere: by a redirect, by a Link header, by an
-// address in the environment with a name in it.
+// TestTokenStaysHome redirects requests: by a redirect, by a Link header, and by an address
+// with user information in the environment.
 func TestTokenStaysHome(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -354,7 +355,7 @@ func TestTokenStaysHome(t *testing.T) {
 	})
 }
 
-// TestLongBodies: what is too long is cut at a whole entry, and the footer stays.
+// TestLongBodies: a body that is too long is cut at a whole entry, and the footer stays.
 func TestLongBodies(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o fakeforge.Options) {
@@ -446,7 +447,7 @@ func FuzzDetect(f *testing.F) {
 	})
 }
 
-// TestWorkflowRun finds the pull request of a fork by its commit, and nothing else.
+// TestWorkflowRun finds only the pull request of a fork, by its commit.
 func TestWorkflowRun(t *testing.T) {
 	t.Parallel()
 	pulls := []fakeforge.Pull{{Number: 4, Head: "guest:fix", SHA: strings.Repeat("0", 40)}, {Number: 9, Head: "guest:fix", SHA: commit}, {Number: 7, Head: "guest:fix", SHA: commit}, {Number: 3, Head: "team:fix", SHA: commit}}
@@ -486,7 +487,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestCancelled: an ended context stops the waiting.
+// TestCancelled: a context that ends stops the wait.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, fakeforge.Options{Viewer: bot, Mischief: func(int, *http.Request) fakeforge.Mischief { return fakeforge.SecondaryWords }})

@@ -13,14 +13,14 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// answers is a network that gives every request the same answer.
+// answers is a network that gives every request the same response.
 type answers string
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
 }
 
-// FuzzAnswers: whatever a forge sends, there is a comment or an error.
+// FuzzAnswers: whatever a forge sends, the result is a comment or an error.
 func FuzzAnswers(f *testing.F) {
 	f.Add(`[{"id":1,"body":"<!-- proviso 0123456789abcdef 1 0123456789abcdef -->\nx","user":{"login":"a"}}]`)
 	f.Add(`{"data":{"viewer":{"login":"a"}},"login":"a","id":1}`)
@@ -49,8 +49,8 @@ func (a refusals) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Request: r, Header: a.header, Body: io.NopCloser(strings.NewReader(`{"message":"You have exceeded a secondary rate limit"}`))}, nil
 }
 
-// FuzzLimits: whatever a forge says of its limits, there are few attempts with waits of some
-// minutes at most, none sooner than it asks for, and then an error that says so.
+// FuzzLimits: whatever a forge reports about its limits, there are few attempts. Each wait
+// is at least as long as the forge asks and at most some minutes, and then there is an error.
 func FuzzLimits(f *testing.F) {
 	f.Add(429, "", "0", "1795683610", "Thu, 26 Nov 2026 09:00:00 GMT")
 	f.Add(403, "30", "", "", "")
@@ -81,7 +81,7 @@ func FuzzLimits(f *testing.F) {
 			if len(waits) > 20 {
 				t.Errorf("%s: %d attempts", name, len(waits))
 			}
-			until := now // that a forge with a limit asks to wait
+			until := now // time until which a forge with a limit asks to wait
 			if unix, err := strconv.ParseInt(reset, 10, 64); err == nil && remaining == "0" && (status == 403 || status == 429) && transport.RetryAfter(h, now) == 0 {
 				sent, err := http.ParseTime(date)
 				if err != nil {

@@ -18,9 +18,9 @@ import (
 // github speaks GitHub's REST API, version 2022-11-28.
 type github struct{}
 
-// detectGitHub reads the variables of GitHub Actions, and the event of the job. The
-// number of the pull request is that of the event: a job on workflow_run, which has
-// secrets, must not take it from what an unprivileged job wrote.
+// detectGitHub reads the variables of GitHub Actions and the job's event. The number of the
+// pull request comes from the event: a workflow_run job, which has secrets, must not take
+// it from what an unprivileged job wrote.
 func detectGitHub(env proviso.Env, event []byte) (Place, error) {
 	if lookup(env, "GITHUB_ACTIONS") != "true" {
 		return Place{}, nil
@@ -39,7 +39,7 @@ func detectGitHub(env proviso.Env, event []byte) (Place, error) {
 	return p, p.event(event)
 }
 
-// event reads what belongs to a pull request from the event of a job.
+// event reads the pull request's fields from the job's event.
 func (p *Place) event(data []byte) error {
 	type repository struct {
 		FullName string `json:"full_name"`
@@ -66,7 +66,7 @@ func (p *Place) event(data []byte) error {
 	foreign := func(r *repository) bool { return r == nil || !strings.EqualFold(r.FullName, p.Repository) }
 	switch {
 	case e.PullRequest != nil:
-		// GITHUB_SHA is a merge that GitHub made for the job, which means nothing to a reader.
+		// GITHUB_SHA is a merge that GitHub made for the job; it means nothing to a reader.
 		p.Number, p.Commit, p.Fork = e.PullRequest.Number, e.PullRequest.Head.SHA, foreign(e.PullRequest.Head.Repo)
 	case e.Run != nil && e.Run.Repo != nil:
 		owner, _, _ := strings.Cut(e.Run.Repo.FullName, "/")
@@ -81,8 +81,8 @@ func (github) authorize(h http.Header, token string) {
 	h.Set("X-Github-Api-Version", "2022-11-28")
 }
 
-// resolve finds the open pull request of a branch at a commit. The event of a
-// workflow_run names no pull request if the branch is in a fork.
+// resolve finds the open pull request of a branch at a commit. A workflow_run event names
+// no pull request if the branch is in a fork.
 func (github) resolve(ctx context.Context, c *client, p *Place) error {
 	var list []struct {
 		Number int `json:"number"`
@@ -105,11 +105,11 @@ func (github) resolve(ctx context.Context, c *client, p *Place) error {
 	return nil
 }
 
-// viewer asks GraphQL, which also answers the token of a job, as in
-// "github-actions[bot]"; REST answers only tokens of people.
+// viewer uses GraphQL, which also accepts a job's token and returns, for example,
+// "github-actions[bot]". REST accepts only tokens of people.
 func (github) viewer(ctx context.Context, c *client) (string, error) {
 	address := *c.base
-	if rest, ok := strings.CutSuffix(address.Path, "/api/v3"); ok { // of an enterprise server
+	if rest, ok := strings.CutSuffix(address.Path, "/api/v3"); ok { // enterprise server
 		address.Path = rest + "/api"
 	}
 	var answer struct {
@@ -137,8 +137,8 @@ func (github) comment(p *Place, id string) string {
 
 func (github) query() url.Values { return url.Values{"per_page": {"100"}} }
 
-// more reads the Link header (RFC 8288). The address in it is not followed: the token
-// goes only to addresses that are made from the base address.
+// more reads the Link header (RFC 8288). It does not follow the address in the header: the
+// token is sent only to addresses built from the base address.
 func (github) more(h http.Header) bool {
 	return slices.ContainsFunc(strings.Split(strings.Join(h.Values("Link"), ","), ","), func(link string) bool {
 		_, parameters, _ := strings.Cut(link, ";")

@@ -15,8 +15,8 @@ import (
 // gitlab speaks GitLab's REST API, version 4.
 type gitlab struct{}
 
-// detectGitLab reads the variables of GitLab CI. The merge request belongs to the
-// project that it would be merged into, which may not be the job's.
+// detectGitLab reads the variables of GitLab CI. The merge request belongs to its target
+// project, which may not be the job's.
 func detectGitLab(env proviso.Env, _ []byte) (Place, error) {
 	if lookup(env, "GITLAB_CI") != "true" {
 		return Place{}, nil
@@ -44,7 +44,7 @@ func detectGitLab(env proviso.Env, _ []byte) (Place, error) {
 
 func (gitlab) authorize(h http.Header, token string) { h.Set("Private-Token", token) }
 
-// resolve finds nothing: a pipeline of a merge request has its number.
+// resolve finds nothing: a merge request pipeline has its number.
 func (gitlab) resolve(context.Context, *client, *Place) error { return ErrMoved }
 
 func (gitlab) viewer(ctx context.Context, c *client) (string, error) {
@@ -63,7 +63,7 @@ func (gitlab) comments(p *Place) string {
 
 func (g gitlab) comment(p *Place, id string) string { return g.comments(p) + "/" + id }
 
-// query keeps pages small, because a note may have a million characters.
+// query requests small pages, because a note may have a million characters.
 func (gitlab) query() url.Values {
 	return url.Values{"per_page": {"20"}, "order_by": {"created_at"}, "sort": {"asc"}}
 }
@@ -87,9 +87,9 @@ func (gitlab) read(raw json.RawMessage) (remark, error) {
 
 func (gitlab) update() string { return http.MethodPut }
 
-// prepare keeps GitLab from executing lines of the text with the rights of the token, such
-// as "/merge". GitLab looks for its quick actions outside of code, but by expressions
-// that know only simple fences.
+// prepare prevents GitLab from executing lines of the text, such as "/merge", with the
+// token's rights. GitLab looks for quick actions outside code, but the expressions it uses
+// recognise only simple fences.
 func (gitlab) prepare(body string) string {
 	return regexp.MustCompile(`(?m)^([ \t]*)/`).ReplaceAllString(body, "${1}\u200b/")
 }

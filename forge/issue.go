@@ -13,29 +13,29 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Issues keeps issues of a repository on GitHub, one for each key. It is safe for
-// concurrent use.
+// Issues keeps one GitHub issue in a repository for each key. It is safe for concurrent
+// use.
 type Issues struct {
 	client client
 	place  Place
 }
 
-// Issue is an issue to be kept. Its texts are Markdown in which everything that a model or
-// a stranger wrote is escaped.
+// Issue is an issue to keep. Its texts are Markdown in which everything that a model or a
+// stranger wrote is escaped.
 type Issue struct {
-	Key    string // what it is about
+	Key    string // subject
 	Title  string // plain text
 	Body   string
 	Labels []string
-	Since  time.Time // it was not made before
+	Since  time.Time // earliest time at which the issue can have been created
 }
 
-// OpenIssues returns the issues of the repository of a place. It sends nothing.
+// OpenIssues returns the issues of a place's repository. It sends nothing.
 func OpenIssues(p Place, o Options) (*Issues, error) {
 	if p.Forge != "github" {
 		return nil, proviso.Errorf(proviso.Unsupported, "issues are kept on GitHub, not on %q", p.Forge)
 	}
-	p.Number, p.Commit = 1, strings.Repeat("0", 40) // of a change request, which there is none of
+	p.Number, p.Commit = 1, strings.Repeat("0", 40) // Open requires a change request; issues do not use it
 	f, err := Open(p, o)
 	if err != nil {
 		return nil, err
@@ -50,12 +50,12 @@ func (f *Issues) path() string {
 	return f.client.base.String() + "/repos/" + f.place.Repository + "/issues"
 }
 
-// issueMark is the first line of every issue of proviso, which GitHub does not show.
+// issueMark is the first line of every proviso issue, which GitHub does not show.
 func issueMark(key string) string { return "<!-- proviso issue " + digest("issue\x00"+key) + " -->" }
 
-// Open makes the issue of a key, unless it is there, and returns its number. remote is the
-// number if it is known. It makes one attempt: a request whose answer was lost may have
-// made the issue, and the next call finds it.
+// Open creates the issue of a key if there is none, and returns its number. remote is the
+// number if it is known. Open does not retry: if the response was lost, the request may
+// have created the issue, and the next call finds it.
 func (f *Issues) Open(ctx context.Context, i Issue, remote string) (number string, err error) {
 	if remote != "" {
 		return remote, nil
@@ -76,8 +76,8 @@ func (f *Issues) Open(ctx context.Context, i Issue, remote string) (number strin
 	return strconv.Itoa(made.Number), nil
 }
 
-// Close closes the issue of a key, after a comment with its body. Where there is none, it
-// does nothing.
+// Close closes the issue of a key, then comments on it with the body. It does nothing if
+// there is no issue.
 func (f *Issues) Close(ctx context.Context, i Issue, remote string) (number string, err error) {
 	if number = remote; number == "" {
 		if number, err = f.find(ctx, i); err != nil || number == "" {
@@ -91,14 +91,14 @@ func (f *Issues) Close(ctx context.Context, i Issue, remote string) (number stri
 	if _, err := f.client.send(ctx, request{method: http.MethodGet, address: address}, &is); err != nil {
 		return number, f.sentence("read an issue", err)
 	}
-	if is.State == "closed" { // by somebody, or by an attempt whose answer was lost
+	if is.State == "closed" { // by a person, or by an attempt whose response was lost
 		return number, nil
 	}
 	if _, err := f.client.send(ctx, request{method: http.MethodPatch, address: address, body: map[string]string{"state": "closed", "state_reason": "completed"}}, nil); err != nil {
 		return number, f.sentence("close an issue", err)
 	}
 	if _, err := f.client.send(ctx, request{method: http.MethodPost, address: address + "/comments", body: map[string]string{"body": i.Body}}, nil); err != nil {
-		return number, nil // it is closed, which is what counts
+		return number, nil // the issue is closed; the comment is optional
 	}
 	return number, nil
 }
@@ -106,8 +106,8 @@ func (f *Issues) Close(ctx context.Context, i Issue, remote string) (number stri
 // maxIssuePages bounds how many pages of issues are read.
 const maxIssuePages = 20
 
-// find returns the number of the issue of a key, "" if there is none. The oldest counts,
-// because others can copy its mark only once it is there.
+// find returns the number of the issue of a key; "" if there is none. The oldest match
+// counts, because a mark can only be copied after the first issue exists.
 func (f *Issues) find(ctx context.Context, i Issue) (string, error) {
 	mark := issueMark(i.Key)
 	query := url.Values{"state": {"all"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {"100"}}
@@ -138,7 +138,7 @@ func (f *Issues) find(ctx context.Context, i Issue) (string, error) {
 	return found, nil
 }
 
-// sentence is why a request failed, in one line.
+// sentence describes why a request failed, in one line.
 func (f *Issues) sentence(doing string, err error) error {
 	var fault *fault
 	if !errors.As(err, &fault) {

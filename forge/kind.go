@@ -13,40 +13,40 @@ import (
 
 // kind is one forge: a row of the table.
 type kind struct {
-	name    string   // for the command line
+	name    string   // on the command line
 	title   string   // for people
-	change  string   // what it calls a change request
-	tokens  []string // environment variables of a token, the first that is set counts
-	limit   int      // characters of a comment
-	address string   // of the API, where the environment names none
+	change  string   // the forge's term for a change request
+	tokens  []string // environment variables for a token; the first that is set counts
+	limit   int      // maximum characters of a comment
+	address string   // default API address, if the environment names none
 
 	dialect
-	detect func(env proviso.Env, event []byte) (Place, error) // the zero Place outside of its CI
+	detect func(env proviso.Env, event []byte) (Place, error) // returns the zero Place outside the forge's CI
 }
 
-// dialect is how the API of a forge differs from the others.
+// dialect is what differs between forge APIs.
 type dialect interface {
 	// authorize adds the token to a request.
 	authorize(h http.Header, token string)
 	// resolve completes a place whose change request is known only by its commit.
 	resolve(ctx context.Context, c *client, p *Place) error
-	// viewer returns whom the token belongs to, in the form of [remark.author].
+	// viewer returns the owner of the token, in the form of [remark.author].
 	viewer(ctx context.Context, c *client) (string, error)
-	// comments is the path of the comments of a change request, and comment of one of
-	// them.
+	// comments is the path of a change request's comments, and comment the path of one
+	// comment.
 	comments(p *Place) string
 	comment(p *Place, id string) string
-	// query selects the size and the order of a page of comments.
+	// query sets the size and order of a page of comments.
 	query() url.Values
-	// more reports whether a page of comments is not the last.
+	// more reports whether another page of comments follows.
 	more(h http.Header) bool
 	// read reads one comment of a page.
 	read(raw json.RawMessage) (remark, error)
-	// update is the method that changes a comment.
+	// update is the HTTP method that changes a comment.
 	update() string
-	// prepare changes a text that the forge would take for more than text.
+	// prepare escapes text that the forge would interpret, such as commands.
 	prepare(body string) string
-	// explain says what a refusal means and what to do; "" leaves the forge's own words.
+	// explain says what a refusal means and what to do; "" keeps the forge's own message.
 	explain(p *Place, f *fault) string
 }
 

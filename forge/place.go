@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Place is a change request and the CI job that reports on it. Every field comes from
-// the environment of the job, or from its user; none from a file that the job was given.
+// Place is a change request and the CI job that reports on it. Every field comes from the
+// job's environment or from its user, never from a file that the job was given.
 type Place struct {
 	Forge      string // "github" or "gitlab"
 	API        string // base address of its API
 	Repository string // owner/name; for GitLab also a number
-	Number     int    // of the change request; 0 if only Commit and Head are known
+	Number     int    // number of the change request; 0 if only Commit and Head are known
 	Commit     string // that was evaluated, in full; "" if unknown
 	Head       string // owner:branch of the change, where Number is 0
 	Run        int64  // number of the CI run: a later run has a higher one; 0 if unknown
@@ -23,10 +23,10 @@ type Place struct {
 	Fork       bool   // the change comes from a fork
 }
 
-// Detect finds the place of a CI job in its environment. event is the content of the
-// file that GITHUB_EVENT_PATH names. The place is zero outside of the known CI systems;
-// its Number and Head are zero in a job that belongs to no change request. An error
-// means that the CI system is known, and its environment or event is malformed.
+// Detect finds the place of a CI job in its environment. event is the content of the file
+// that GITHUB_EVENT_PATH names. Outside the known CI systems, the place is zero. In a job
+// that belongs to no change request, its Number and Head are zero. An error means that the
+// CI system is known but its environment or event is malformed.
 func Detect(env proviso.Env, event []byte) (Place, error) {
 	for _, k := range kinds() {
 		p, err := k.detect(env, event)
@@ -40,8 +40,8 @@ func Detect(env proviso.Env, event []byte) (Place, error) {
 	return Place{}, nil
 }
 
-// Token returns the token that the environment has for a forge. The error says which
-// variables are read.
+// Token returns the forge's token from the environment. The error names the variables that
+// it reads.
 func Token(env proviso.Env, name string) (string, error) {
 	k, err := kindOf(name)
 	if err != nil {
@@ -55,7 +55,7 @@ func Token(env proviso.Env, name string) (string, error) {
 	return "", proviso.Errorf(proviso.Invalid, "%w for %s: set %s", ErrNoToken, k.title, strings.Join(k.tokens, " or "))
 }
 
-// complete fills in what has a default, and checks what becomes part of an address.
+// complete sets defaults, and checks the fields that become part of an address.
 func (p *Place) complete(k *kind) (*url.URL, error) {
 	if p.API == "" {
 		p.API = k.address
@@ -76,7 +76,7 @@ func (p *Place) complete(k *kind) (*url.URL, error) {
 	return base, nil
 }
 
-// isCommit reports whether a text is the full name of a commit.
+// isCommit reports whether a text is a full commit hash.
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
@@ -86,7 +86,7 @@ func lookup(env proviso.Env, name string) string {
 	return strings.TrimSpace(v)
 }
 
-// number reads a whole number of the environment; 0 if it is not set.
+// number reads a whole number from the environment; 0 if the variable is not set.
 func number(env proviso.Env, name string) (int64, error) {
 	text := lookup(env, name)
 	if text == "" {

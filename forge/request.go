@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	maxAttempts = 5               // of a request that may be repeated
-	firstWait   = time.Second     // before the second attempt; it doubles
-	maxWait     = 2 * time.Minute // that a forge may ask for
-	maxReset    = 24 * time.Hour  // to the end of a rate limit; GitHub's last an hour
-	secondary   = time.Minute     // wait where GitHub's secondary limit names none, as its manual says
+	maxAttempts = 5               // per request that may be repeated
+	firstWait   = time.Second     // before the second attempt; doubles after each
+	maxWait     = 2 * time.Minute // longest wait accepted from a forge
+	maxReset    = 24 * time.Hour  // longest wait for the end of a rate limit; GitHub's last an hour
+	secondary   = time.Minute     // wait if GitHub's secondary limit names none, as its manual says
 	timeout     = 30 * time.Second
 	maxAnswer   = 64 << 20 // bytes
 )
 
-// client makes requests of one forge.
+// client sends requests to one forge.
 type client struct {
 	*kind
 	place   *Place
@@ -41,21 +41,21 @@ type client struct {
 	sleep   func(context.Context, time.Duration) error
 }
 
-// request is one request of an API.
+// request is one API request.
 type request struct {
 	method   string
 	address  string // absolute, on the host of the base address
 	body     any    // sent as JSON; nil sends none
-	harmless bool   // sending it twice does no more than once
+	harmless bool   // the request is idempotent
 }
 
-// fault is the reason why an attempt has no answer.
+// fault is why an attempt has no usable response.
 type fault struct {
-	status  int // 0 if there was no answer
+	status  int // 0 if there was no response
 	message string
-	limited bool          // a rate limit: nothing was done
+	limited bool          // a rate limit: the request had no effect
 	after   time.Duration // the wait that the forge asks for
-	err     error         // of the network
+	err     error         // network error
 }
 
 func (f *fault) Error() string { return f.message }
@@ -71,9 +71,9 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 	return c.call(ctx, request{method: http.MethodGet, address: address, harmless: true}, into)
 }
 
-// call makes a request until it succeeds or cannot succeed. A request that is not
-// harmless is repeated only if a rate limit refused it; for another fault, the caller
-// has to find out whether it took effect.
+// call sends a request until it succeeds or cannot succeed. It repeats a request that is
+// not harmless only if a rate limit refused it. After another fault, the caller has to find
+// out whether the request took effect.
 func (c *client) call(ctx context.Context, r request, into any) (http.Header, error) {
 	for attempt := 1; ; attempt++ {
 		header, err := c.send(ctx, r, into)
@@ -90,8 +90,8 @@ func (c *client) call(ctx context.Context, r request, into any) (http.Header, er
 	}
 }
 
-// wait waits before the next attempt: as long as the forge asks, else a time that
-// doubles, with a random part, so that many jobs do not come back at once.
+// wait waits before the next attempt: at least as long as the forge asks, otherwise an
+// exponential backoff with jitter, so that many jobs do not retry at the same time.
 func (c *client) wait(ctx context.Context, attempt int, after time.Duration) error {
 	d := firstWait << (attempt - 1)
 	return c.sleep(ctx, max(after, d/2+rand.N(d/2)))
@@ -136,7 +136,7 @@ func (c *client) send(ctx context.Context, r request, into any) (http.Header, er
 	return resp.Header, nil
 }
 
-// broken is the fault of an attempt without a whole answer.
+// broken is the fault of an attempt without a complete response.
 func (c *client) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -149,7 +149,7 @@ func (c *client) broken(ctx context.Context, err error) error {
 	return &fault{message: c.hide(err.Error()), err: err}
 }
 
-// refused is the fault of an answer whose status is not a success.
+// refused is the fault of a response with an error status.
 func (c *client) refused(resp *http.Response, answer io.Reader) error {
 	f := &fault{status: resp.StatusCode, after: transport.RetryAfter(resp.Header, c.now())}
 	var said struct {
@@ -167,9 +167,9 @@ func (c *client) refused(resp *http.Response, answer io.Reader) error {
 	return f
 }
 
-// limits recognises a rate limit. GitHub uses 403 and 429 for its primary limit, with
-// X-RateLimit-Remaining: 0, and for its secondary limits, with Retry-After or nothing
-// but the words; GitLab uses 429.
+// limits detects a rate limit. GitHub uses 403 and 429: for its primary limit with
+// X-RateLimit-Remaining: 0, for its secondary limits with Retry-After or only with a
+// message. GitLab uses 429.
 func (c *client) limits(f *fault, h http.Header) {
 	if f.status != http.StatusTooManyRequests && f.status != http.StatusForbidden {
 		return
@@ -183,14 +183,14 @@ func (c *client) limits(f *fault, h http.Header) {
 		if unix, err := strconv.ParseInt(reset, 10, 64); err == nil {
 			now := transport.ServerTime(h, c.now())
 			unix = min(max(unix, now.Unix()), now.Add(maxReset).Unix())
-			f.after = max(time.Unix(unix, 0).Sub(now), 0) + time.Second // reset is in whole seconds
+			f.after = max(time.Unix(unix, 0).Sub(now), 0) + time.Second // the reset is in whole seconds
 		}
 	case f.status == http.StatusTooManyRequests, strings.Contains(strings.ToLower(f.message), "secondary rate limit"):
 		f.limited, f.after = true, secondary
 	}
 }
 
-// hide removes the token from a text of the forge or of the network.
+// hide removes the token from a text of the forge or the network.
 func (c *client) hide(text string) string {
 	if c.token == "" {
 		return text
@@ -198,8 +198,7 @@ func (c *client) hide(text string) string {
 	return strings.ReplaceAll(text, c.token, "[REDACTED]")
 }
 
-// sentence turns the last fault of a request into one sentence for people, with what to
-// do.
+// sentence describes the last fault of a request in one sentence, with what to do.
 func (c *client) sentence(doing string, err error) error {
 	var f *fault
 	if !errors.As(err, &f) {

@@ -18,21 +18,21 @@ var (
 	numbers       = pattern.Of(`\d+(?:[.,]\d+)*`)
 )
 
-// asksTruth reports whether an instruction asks for facts that are right.
+// asksTruth reports whether an instruction demands correct facts.
 func asksTruth(in *Instruction) bool {
 	return demandForm.says(in.Text, truthWords) || banForm.says(in.Text, inventWords)
 }
 
 func wantsCitations(in *Instruction) bool { return demandForm.says(in.Text, citationWords) }
 
-// dropCitation removes all citations, and lines that name sources: one that is left could
-// be enough.
+// dropCitation removes all citations and all lines that name sources, because a single
+// remaining one could be enough.
 func dropCitation(w *work) {
 	w.put(sourceLines.Get().ReplaceAllString(citations.Get().ReplaceAllString(w.body, ""), ""))
 }
 
-// changeNumber changes one number at a time: one that a variable of the case has, if
-// there is any, and another one.
+// changeNumber changes one number at a time: first one that occurs in a variable of the
+// case, then one that does not.
 func changeNumber(w *work) {
 	found := numbers.Get().FindAllStringIndex(w.body, 1000)
 	if len(found) == 0 {
@@ -51,14 +51,15 @@ func changeNumber(w *work) {
 	}
 }
 
-// isMarker reports whether a number is that of a list item.
+// isMarker reports whether a number belongs to a list marker.
 func isMarker(text string, at span) bool {
 	start := strings.LastIndexByte(text[:at.start], '\n') + 1
 	line, _, _ := strings.Cut(text[start:], "\n")
 	return start+marker(line) > at.start
 }
 
-// otherNumber changes the first digit of a number that is not its last, or its only one.
+// otherNumber changes one digit of a number: the first, or the first after the first byte
+// if the text is longer than two bytes.
 func otherNumber(text string) string {
 	at := 0
 	if len(text) > 2 {
@@ -74,7 +75,7 @@ func otherNumber(text string) string {
 	return text[:at] + strconv.Itoa(digit) + text[at+1:]
 }
 
-// givenBy returns the texts of the variables.
+// givenBy returns the texts of the case's variables.
 func (w *work) givenBy() string {
 	var b strings.Builder
 	for key := range w.out.Vars.All() {
@@ -85,9 +86,9 @@ func (w *work) givenBy() string {
 	return b.String()
 }
 
-// changeName puts another name in place of a name: another one of the output, or a name
-// that occurs nowhere. Unless all facts have to be right, it changes names that a variable
-// of the case has.
+// changeName replaces a name by another name of the output, or by "Elsewhere". Unless the
+// instruction demands that all facts are right, it changes only names that a variable of
+// the case contains.
 func changeName(w *work) {
 	names := namesIn(w.body)
 	given, all, made := w.givenBy(), truthWords.Matches(w.in.Text), 0
@@ -110,8 +111,8 @@ func changeName(w *work) {
 	}
 }
 
-// namesIn returns the distinct words with a capital letter that begin no sentence: names,
-// in most languages.
+// namesIn returns the distinct capitalised words that do not begin a sentence. In most
+// languages these are names.
 func namesIn(text string) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -138,7 +139,7 @@ func namesIn(text string) []string {
 }
 
 // datePart reports whether a word is a month or a day of the week, which is part of a date
-// and no name.
+// and not a name.
 func datePart(word string) bool {
 	for m := time.January; m <= time.December; m++ {
 		if name := m.String(); word == name || word == name[:3] {
@@ -153,8 +154,7 @@ func datePart(word string) bool {
 	return word == "Sept"
 }
 
-// isTitle reports whether most words of a sentence begin with a capital letter, as in a
-// title.
+// isTitle reports whether most words of a sentence are capitalised, as in a title.
 func isTitle(sentence string, words []span) bool {
 	capitals := 0
 	for _, at := range words {
@@ -165,7 +165,7 @@ func isTitle(sentence string, words []span) bool {
 	return capitals > 2 && 2*capitals > len(words)
 }
 
-// replaceWord puts another word in place of every occurrence of a word.
+// replaceWord replaces every occurrence of a word by another word.
 func replaceWord(text, word, by string) string {
 	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	var b strings.Builder
@@ -187,7 +187,7 @@ func replaceWord(text, word, by string) string {
 	}
 }
 
-// variablesOf returns the names of the variables that an instruction names.
+// variablesOf returns the names of the variables in an instruction.
 func variablesOf(in *Instruction) []string {
 	var names []string
 	for _, m := range variablePattern.Get().FindAllStringSubmatch(in.Text, 20) {
@@ -200,11 +200,11 @@ func variablesOf(in *Instruction) []string {
 	return names
 }
 
-// hasVariable reports whether an instruction plainly demands what a variable says.
+// hasVariable reports whether an instruction plainly demands the value of a variable.
 func hasVariable(in *Instruction) bool { return demandForm.says(in.Text, variablePattern) }
 
-// dropVariable removes the value of a variable wherever it occurs, and changes a number in
-// it.
+// dropVariable removes a variable's value wherever it occurs, and in another mutant changes
+// a number in it.
 func dropVariable(w *work) {
 	for _, name := range variablesOf(w.in) {
 		text, ok := w.variable(name)

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// signs are what addSign tries. Those inside a sentence come first: they change the
-// least.
+// signs are the signs that addSign tries. Signs within a sentence come first because they
+// change the least.
 var signs = []struct {
 	text string
 	line bool // on a line of its own
@@ -21,7 +21,7 @@ var signs = []struct {
 	{"## More", true}, {"- one more", true}, {"1. one more", true}, {"> one more", true}, {"```\none more\n```", true}, {"| a | b |\n|---|---|\n| c | d |", true},
 }
 
-// addSign adds each sign that a check forbids, in a sentence or on a line of its own.
+// addSign adds each sign, in a sentence or on a line of its own.
 func addSign(w *work) {
 	list := sentencesOf(w.body)
 	if len(list) == 0 {
@@ -43,13 +43,13 @@ func addSign(w *work) {
 	w.put(w.body[:end.end] + "?" + w.body[end.end:])
 }
 
-// strip is a way to take signs out of a text.
+// strip is a way to remove signs from a text.
 type strip struct {
 	pattern *pattern.Lazy
 	by      string
 }
 
-// strips are what stripSign tries, those that change the least first.
+// strips are what stripSign tries, the smallest changes first.
 var strips = []strip{
 	{pattern.Of(`(?m)^([ \t]*)(?:[-*+•–‣◦]|\(?\d{1,3}[.)])[ \t]+`), "$1"},
 	{pattern.Of(`(?m)^#{1,6}[ \t]+`), ""},
@@ -71,7 +71,7 @@ var strips = []strip{
 	{pattern.Of(`[A-Za-z]`), ""},
 }
 
-// stripSign takes signs out, of each kind that a check demands.
+// stripSign removes signs or changes the case, one kind of change per mutant.
 func stripSign(w *work) {
 	for _, s := range strips {
 		w.put(s.pattern.Get().ReplaceAllString(w.body, s.by))
@@ -90,7 +90,7 @@ func stripSign(w *work) {
 	w.put("It is so.")
 }
 
-// breakJSON makes text of what was JSON.
+// breakJSON makes JSON invalid.
 func breakJSON(w *work) {
 	text := strings.TrimRight(w.out.Text, " \t\r\n")
 	w.whole("Sure! Here is the answer:\n" + w.out.Text)
@@ -104,8 +104,8 @@ func breakJSON(w *work) {
 	w.whole(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{}[]"`, r) }), " "))
 }
 
-// dropKey removes each key of the outermost object, renames it, and puts a value of
-// another kind there.
+// dropKey changes keys of the outermost object, in random order: it removes a key, renames
+// it, or gives it a value of another kind.
 func dropKey(w *work) {
 	text := w.out.Text
 	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')

@@ -18,12 +18,12 @@ func wantsBrevity(in *Instruction) bool {
 	return demandForm.says(in.Text, brevityWords) || banForm.says(in.Text, repeatWords)
 }
 
-// languages are sentences that an output gets in place of its own, with common words
-// and letters that tell whether the output is in that language already.
+// languages are sentences that replace those of an output. The common words and letters
+// show whether the output is already in that language.
 var languages = []struct {
 	name      string
-	common    string // words, with blanks around each
-	letters   string // that only this language has, of those here
+	common    string // common words, with blanks around each
+	letters   string // letters that only this language has among those listed here
 	sentences []string
 }{
 	{"german", " der das den dem und ist nicht ein eine einen wir sie uns ihr auf mit für zu von im wird haben sind auch bitte ", "äöüß", []string{"Das lässt sich heute noch nicht sagen.", "Wir melden uns, sobald es etwas Neues gibt.", "Bitte haben Sie noch etwas Geduld."}},
@@ -32,8 +32,8 @@ var languages = []struct {
 	{"japanese", "", "のはをにがです", []string{"まだ何も言えません。", "何かわかり次第お知らせします。", "もうしばらくお待ちください。"}},
 }
 
-// switchLanguage writes the sentences of the output in another language: all of them, and
-// all but the last.
+// switchLanguage replaces the sentences of the output by sentences in another language: all
+// of them, and all but the last.
 func switchLanguage(w *work) {
 	list := sentencesOf(w.body)
 	if len(list) == 0 {
@@ -61,8 +61,8 @@ func switchLanguage(w *work) {
 	}
 }
 
-// inLanguage puts sentences in place of those of a text, but for the last ones that are
-// spared. What stands before a colon at the beginning of a sentence is kept.
+// inLanguage replaces the sentences of a text, except for the last spared ones. It keeps
+// the label before a colon at the beginning of a sentence.
 func inLanguage(text string, list []span, by []string, spared int) string {
 	var b strings.Builder
 	at := 0

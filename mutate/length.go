@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/check"
 )
 
-// What is added to make an output longer: it says nothing, so that it breaks no other
+// Texts that make an output longer. They have no content, so that they break no other
 // instruction.
 const (
 	fillWord     = " indeed"
@@ -16,8 +16,8 @@ const (
 	fillItem     = "one more"
 )
 
-// lengthen adds the parts that are counted until a check of the instruction fails, at
-// several places: a check may look at a part of the output only.
+// lengthen adds counted parts until a check of the instruction fails. It tries several
+// places, because a check may look at only a part of the output.
 func lengthen(w *work) {
 	body := w.body
 	list := sentencesOf(body)
@@ -56,18 +56,18 @@ func lengthen(w *work) {
 	}
 }
 
-// maxPlaces is at how many places an output is made longer.
+// maxPlaces limits the sentences at which an output is made longer.
 const maxPlaces = 4
 
-// growAt grows the output at each of some places.
+// growAt grows the output at each place.
 func (w *work) growAt(places []int, text func(place, n int) string) {
 	for _, i := range places {
 		w.grow(func(n int) string { return text(i, n) })
 	}
 }
 
-// shorten removes parts of each kind from the end, but for the last one, until a check of
-// the instruction fails.
+// shorten removes parts of each kind from the end, with or without sparing the last one,
+// until a check of the instruction fails.
 func shorten(w *work) {
 	body := w.body
 	for _, parts := range [][]span{sentencesOf(body), itemsOf(body), linesOf(body)} {
@@ -83,8 +83,8 @@ func shorten(w *work) {
 	}
 }
 
-// without removes n parts from the end of a text, after those that are spared, and keeps
-// at least one.
+// without removes n parts from the end of a text, not counting the last spared ones. It
+// keeps at least one part.
 func without(text string, parts []span, n, spared int) string {
 	for i := len(parts) - 1 - spared; i > 0 && n > 0; i-- {
 		if n == 1 || i == 1 {
@@ -106,8 +106,8 @@ func itemsOf(text string) []span {
 	return list
 }
 
-// insideOf returns a place in a sentence before its last word, or after its only one but
-// before its punctuation.
+// insideOf returns an offset within a sentence: before its last word or, if it has only
+// one, before its final punctuation.
 func insideOf(text string, s span) int {
 	words := wordsAt(s.of(text))
 	if len(words) < 2 {
@@ -116,7 +116,8 @@ func insideOf(text string, s span) int {
 	return s.start + words[len(words)-2].end
 }
 
-// pad breaks brevity: every sentence twice, or many sentences that say nothing.
+// pad breaks brevity: it repeats every sentence in other words, or adds many sentences
+// without content.
 func pad(w *work) {
 	list := sentencesOf(w.body)
 	if len(list) == 0 {
@@ -133,7 +134,7 @@ func pad(w *work) {
 	w.put(before(w.body, list, len(list)-1, strings.TrimSpace(strings.Repeat(filler, 8))))
 }
 
-// cutOff ends in the middle of a word.
+// cutOff cuts the output in the middle of a word.
 func cutOff(w *work) {
 	words := wordsAt(w.out.Text)
 	if len(words) < 4 {

@@ -1,10 +1,10 @@
 // Package mutate breaks outputs on purpose, by rules, one instruction of a prompt at a
-// time. What a mutant breaks is known, so assertions that all pass it miss something.
-// Start at [Of].
+// time. It is known what a mutant breaks, so if all assertions pass it, they miss
+// something. Start at [Of].
 //
-// The method is that of mutation testing (R. A. DeMillo, R. J. Lipton and F. G.
-// Sayward, "Hints on Test Data Selection", Computer 11 (1978) 34-41) with outputs in
-// place of programs and assertions in place of tests.
+// The method is mutation testing (R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on
+// Test Data Selection", Computer 11 (1978) 34-41), with outputs in place of programs and
+// assertions in place of tests.
 package mutate
 
 import (
@@ -21,77 +21,78 @@ import (
 // Instruction is one thing that a prompt asks of its outputs.
 type Instruction struct {
 	Text     string
-	Line     int    // in the prompt, from 1; 0 for [AnyAnswer]
+	Line     int    // line of the prompt, from 1; 0 for [AnyAnswer]
 	Category string // spade's taxonomy; "" if unknown
-	// Checks are what the rules of spade make of the instruction. None if they do not
-	// understand it.
+	// Checks are the checks that spade's rules derive from the instruction; none if they do
+	// not understand it.
 	Checks []*proviso.Assertion
-	// Apart means that it holds only sometimes, or stands under words that turn its meaning,
-	// such as "Never:". Without a check, nothing is known to break it.
+	// Apart means that the instruction applies only sometimes, or follows words that invert
+	// its meaning, such as "Never:". Without a check, no rule is known to break such an
+	// instruction.
 	Apart bool
 }
 
-// AnyAnswer is what every prompt asks without saying so: an answer that is there, is
-// complete, and is no refusal. Its mutants are counted apart from those of the prompt.
+// AnyAnswer is the implicit instruction of every prompt: there is an answer, it is
+// complete, and it is no refusal. Its mutants are counted separately.
 var AnyAnswer = Instruction{Text: "An answer is there, is complete and is no refusal."}
 
 // Output is an output to break.
 type Output struct {
 	ID   string
 	Text string
-	Vars *value.Object // of its case; may be nil
+	Vars *value.Object // variables of its case; may be nil
 }
 
-// Basis is why a mutant is taken to break its instruction.
+// Basis is the reason to believe that a mutant breaks its instruction.
 type Basis string
 
 // The bases.
 const (
-	Checked Basis = "checked" // the check that rules make of the instruction fails on it
-	Assumed Basis = "assumed" // the operator breaks what the words of the instruction name
-	Claimed Basis = "claimed" // a model made it, and says so
+	Checked Basis = "checked" // the rules' check of the instruction fails
+	Assumed Basis = "assumed" // the operator breaks what the instruction's words name
+	Claimed Basis = "claimed" // a model made the mutant and claims it
 )
 
-// Mutant is an output that was broken.
+// Mutant is a broken output.
 type Mutant struct {
 	Operator string // its name in [Operators]; "model" for a model's
 	Text     string
 	Basis    Basis
-	Also     int // other instructions whose checks it fails, and the output passed
+	Also     int // number of other instructions whose checks pass on the output and fail on the mutant
 }
 
-// Standing says which instructions a text keeps, by the checks that rules make.
+// Standing is which instructions a text keeps, according to the rules' checks.
 type Standing struct {
-	Known  bool // the instruction has such a check, and it was decided
-	Broken bool // it fails
-	Others int  // checks of other instructions that fail, and pass on the output itself
+	Known  bool // the instruction has a check, which was decided
+	Broken bool // that check fails
+	Others int  // checks of other instructions that fail here and pass on the output
 }
 
 // Options configure [Of].
 type Options struct {
 	Seed uint64
-	Most int // mutants of an instruction and an output; 0 means all
+	Most int // maximum mutants of an instruction and an output; 0 means no limit
 	// Stands decides the checks of all instructions on a text. Nil decides none.
 	Stands func(text string) Standing
 }
 
-// MaxText is the longest output that is broken, in bytes.
+// MaxText is the maximum length, in bytes, of an output to break.
 const MaxText = 256 << 10
 
-// maxGrowth bounds by how much a mutant is longer than its output, in bytes, and
-// maxMade how many mutants one operator makes of an output.
+// maxGrowth is how many bytes longer than its output a mutant may be. maxMade limits the
+// mutants of an output by one operator.
 const (
 	maxGrowth = 64 << 10
 	maxMade   = 8
 )
 
-// Of returns mutants of an output that break one instruction. All of them differ from
-// the output, and from each other. If rules make a check of the instruction, each of
-// them fails that check: a mutant that still keeps the instruction is not returned. If
-// they make none, each of them passes the checks of the other instructions. Else they do
-// so as far as possible. They are made by different operators in turn.
-// The same seed and arguments give the same mutants. The time is linear in the length of
-// the output, and there are none for one that is longer than [MaxText].
+// Of returns mutants of an output that break one instruction. They differ from the output
+// and from each other. If the rules derive checks from the instruction, each mutant fails
+// one of them, and Of returns only the mutants that break the fewest other instructions.
+// Otherwise, except for [AnyAnswer], each mutant passes the checks of the other
+// instructions. The mutants come from the operators in turn. The same seed and arguments
+// give the same mutants. The time is linear in the length of the output. There are no
+// mutants of an output longer than [MaxText].
 func Of(in *Instruction, out *Output, o Options) []Mutant {
 	if len(out.Text) > MaxText || strings.TrimSpace(out.Text) == "" {
 		return nil
@@ -113,7 +114,7 @@ func Of(in *Instruction, out *Output, o Options) []Mutant {
 	return choose(w.list, o.Most)
 }
 
-// hash identifies texts.
+// hash returns a hash of texts.
 func hash(texts ...string) uint64 {
 	h := fnv.New64a()
 	for _, t := range texts {
@@ -123,8 +124,8 @@ func hash(texts ...string) uint64 {
 	return h.Sum64()
 }
 
-// choose picks mutants that break as few other instructions as possible, in turn from
-// each operator.
+// choose returns the mutants that break the fewest other instructions, taking them from the
+// operators in turn.
 func choose(list []Mutant, most int) []Mutant {
 	if len(list) == 0 {
 		return nil
@@ -166,8 +167,8 @@ type work struct {
 	stands func(string) Standing
 	rng    *rand.Rand
 
-	// The part of the output that text operators change, and what is around it: see
-	// frame.
+	// The part of the output that text operators change, and the function that puts the
+	// rest around it; see frame.
 	body string
 	wrap func(body string) string
 
@@ -180,8 +181,8 @@ type work struct {
 // put adds a mutant with a changed body.
 func (w *work) put(body string) bool { return w.whole(w.wrap(body)) }
 
-// whole adds a mutant, unless it is the output, was made already, or keeps the
-// instruction. It reports whether it was added.
+// whole adds a mutant and reports whether it was added. It adds none that equals the output
+// or an earlier mutant, or that keeps the instruction.
 func (w *work) whole(text string) bool {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if w.made >= maxMade || w.seen[text] || len(text) > len(w.out.Text)+maxGrowth {
@@ -196,8 +197,8 @@ func (w *work) whole(text string) bool {
 		m.Basis = Checked
 	case len(w.in.Checks) > 0 || sameWords(text, w.out.Text):
 		return false
-	case isAnyAnswer(w.in): // what is no answer breaks the others as well
-	case s.Others > 0: // it certainly breaks another one
+	case isAnyAnswer(w.in): // a missing answer breaks other instructions as well
+	case s.Others > 0: // it certainly breaks another instruction
 		return false
 	}
 	if m.Basis == Checked {
@@ -209,13 +210,13 @@ func (w *work) whole(text string) bool {
 	return true
 }
 
-// sameWords reports whether two texts differ by blanks alone.
+// sameWords reports whether two texts differ only in blanks.
 func sameWords(a, b string) bool {
 	return slices.Equal(strings.Fields(a), strings.Fields(b))
 }
 
-// grow adds the first mutant of a series that breaks the instruction: text is given 1, 2,
-// 4 and so on.
+// grow adds the first mutant of a series that breaks the instruction. It calls text with 1,
+// 2, 4 and so on.
 func (w *work) grow(text func(n int) string) {
 	for n := 1; n <= 1<<13; n *= 2 {
 		body := text(n)

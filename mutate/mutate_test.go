@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// broken stands for the check that rules make of an instruction.
+// broken stands in for the rules' check of an instruction.
 type broken func(text string) bool
 
 func over(limit int, parts func(string) int) broken {
@@ -41,7 +41,7 @@ const answer = "We open at six. Ms Rossi brings the keys, 3 of them. Your bakers
 var operatorTests = []struct {
 	operator string
 	in       mutate.Instruction
-	broken   broken // nil if rules make no check
+	broken   broken // nil if the rules derive no check
 	output   string
 	want     string // a mutant
 }{
@@ -86,7 +86,7 @@ var operatorTests = []struct {
 	{"repeat", mutate.AnyAnswer, nil, "Yes.", "Yes.\n\nYes."},
 }
 
-// made returns the mutants of a test by its operator.
+// made returns the mutants of a test made by its operator.
 func made(in mutate.Instruction, b broken, output string) []mutate.Mutant {
 	out := &mutate.Output{ID: "o1", Text: output, Vars: value.ObjectOf("name", "Rossi")}
 	return mutate.Of(&in, out, mutate.Options{Stands: func(text string) mutate.Standing {
@@ -131,15 +131,15 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// TestNotBroken has instructions that no operator breaks, since a mutant would not be
-// sure to break them.
+// TestNotBroken has instructions that no operator breaks, because a mutant would not
+// certainly break them.
 func TestNotBroken(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"You are a teacher.",
-		"The e-mail has no more than 80 words.",                 // no limit of what it may say
+		"The e-mail has no more than 80 words.",                 // a limit of a count, not a ban on content
 		"Never include a phone number or the name of a person.", // forbids figures and names
-		"If the customer is angry, be polite.",                  // only sometimes
+		"If the customer is angry, be polite.",                  // applies only sometimes
 		"Give sources where available.",
 		"Think about the question.",
 	} {
@@ -151,7 +151,7 @@ func TestNotBroken(t *testing.T) {
 	}
 }
 
-// TestKept makes no mutant that its check passes, even if the check is not decided.
+// TestKept checks that no mutant passes its check, even if the check is not always decided.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	in := mutate.Instruction{Text: `Never say "sorry".`, Checks: check("not-icontains-any", []any{"sorry"})}
@@ -166,8 +166,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestChoice takes mutants that break as few other instructions as possible, by different
-// operators, and the same ones for the same seed.
+// TestChoice checks that mutants break as few other instructions as possible, come from
+// different operators, and depend only on the seed.
 func TestChoice(t *testing.T) {
 	t.Parallel()
 	in := mutate.Instruction{Checks: slices.Concat(check("sentence-count", nil), check("ends-with", "Your bakers"))}
@@ -194,7 +194,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestJSONText changes the text inside of JSON, which stays JSON.
+// TestJSONText changes text within JSON; the result is still JSON.
 func TestJSONText(t *testing.T) {
 	t.Parallel()
 	in := mutate.Instruction{Text: "Be polite."}
@@ -205,9 +205,9 @@ func TestJSONText(t *testing.T) {
 	}
 }
 
-// FuzzOf breaks any output for any instruction: mutants are valid text, distinct, differ
-// from the output, are bounded, fail their check, and take a number of checks that does
-// not grow with the output.
+// FuzzOf breaks any output for any instruction: mutants are valid text, distinct, different
+// from the output, bounded, and fail their check. The number of checks does not grow with
+// the output.
 func FuzzOf(f *testing.F) {
 	for i, test := range operatorTests {
 		f.Add(test.output, test.in.Text, i, "Rossi")
@@ -245,7 +245,7 @@ func FuzzOf(f *testing.F) {
 }
 
 // TestTopicsThatAreNotForbidden: a sentence does not break an instruction that demands or
-// allows what the sentence does.
+// allows its content.
 func TestTopicsThatAreNotForbidden(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"Never forget to mention the prices.", "You need not mention the prices.", "Do not greet, but mention the prices."} {

@@ -10,10 +10,10 @@ import (
 	"github.com/proviso-eval/proviso/spade/delta"
 )
 
-// emptyWords are words of instructions that say nothing of a part of an output.
+// emptyWords are words in instructions that do not identify a part of an output.
 const emptyWords = " about above after again all also always and answer answers any are ask asks before begin below best between both but can could does each end every example following for form format from generate give given good has have her here him his how include includes including into its keep least list make makes must need needs never not note only other our output outputs over part please possible provide response should show some sure text than that the their them then there these they this through use used uses using well what when where which while who will with within without word words would write you your "
 
-// contentWords returns the words of a text that name something, as stems.
+// contentWords returns the stems of the words in a text that name something.
 func contentWords(text string) map[string]bool {
 	words := map[string]bool{}
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -29,8 +29,7 @@ var (
 	partRisk = pattern.Of(`(?i)\b(?:if|when\w*|unless|where|while|only|not|no|never|without|except\w*|but|or|either|any|some|one of|at least|at most|more|less|in|as|for|with|before|after|first|last|instead|because|why|how)\b|\d|["“„«]`)
 )
 
-// wantsPart reports whether an instruction plainly asks for something that stands somewhere
-// in the output.
+// wantsPart reports whether an instruction plainly demands a part somewhere in the output.
 func wantsPart(in *Instruction) bool {
 	switch in.Category {
 	case delta.Inclusion, delta.WorkflowDescription, delta.ResponseFormat:
@@ -39,8 +38,9 @@ func wantsPart(in *Instruction) bool {
 	return false
 }
 
-// dropPart removes the section, the list item or line, and the sentence that share most
-// words with the instruction: at least two, or half of them.
+// dropPart removes the section, the list item, the line and the sentence, each in its own
+// mutant, that share the most words with the instruction: at least two, or half of the
+// instruction's words.
 func dropPart(w *work) {
 	words := contentWords(w.in.Text)
 	for _, parts := range [][]span{sectionsOf(w.body), itemsOf(w.body), linesOf(w.body), sentencesOf(w.body)} {
@@ -68,8 +68,8 @@ func dropPart(w *work) {
 	}
 }
 
-// sectionsOf returns the sections of a text: a heading, or a line in bold or with a colon
-// at its end, and what stands below it.
+// sectionsOf returns the sections of a text: a heading, a bold line or a line that ends in
+// a colon, with the text below it.
 func sectionsOf(text string) []span {
 	var list []span
 	for _, line := range linesOf(text) {

@@ -10,11 +10,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxPhrase bounds the phrases and values that are searched for, in bytes.
+// maxPhrase limits the phrases and values to search for, in bytes.
 const maxPhrase = 1000
 
-// phrases returns the texts that a check looks for, with the variables of the case in
-// place of their names.
+// phrases returns the texts that a check looks for, with the values of the case's variables
+// filled in.
 func (w *work) phrases(a *proviso.Assertion) []string {
 	var list []string
 	add := func(v any) {
@@ -53,14 +53,14 @@ func (w *work) phrases(a *proviso.Assertion) []string {
 
 var variablePattern = pattern.Of(`\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}|\{([A-Za-z_]\w*)\}`)
 
-// takesList reports whether a text in place of a list has its members separated by commas.
+// takesList reports whether a text given instead of a list has members separated by commas.
 func takesList(a *proviso.Assertion) bool {
 	kind, ok := check.Lookup(strings.TrimPrefix(a.Type, "not-"))
 	return ok && (kind.Match == proviso.MatchEvery || kind.Match == proviso.MatchAnyOne || kind.Match == proviso.MatchInOrder)
 }
 
-// filled puts the values of variables into a template that uses nothing else; "" if a
-// variable is unknown.
+// filled fills variables into a template that uses nothing else; "" if a variable is
+// unknown.
 func (w *work) filled(text string) string {
 	known := true
 	out := variablePattern.Get().ReplaceAllStringFunc(text, func(v string) string {
@@ -74,7 +74,7 @@ func (w *work) filled(text string) string {
 	return out
 }
 
-// variable returns the text of a variable.
+// variable returns a variable's text.
 func (w *work) variable(name string) (string, bool) {
 	switch v := w.out.Vars.At(name).(type) {
 	case string:
@@ -85,8 +85,8 @@ func (w *work) variable(name string) (string, bool) {
 	return "", false
 }
 
-// addPhrase writes a forbidden phrase inside a sentence, at its beginning, and as a
-// sentence.
+// addPhrase writes a forbidden phrase into a sentence, at the beginning of a sentence, and
+// as a sentence of its own.
 func addPhrase(w *work) {
 	list := sentencesOf(w.body)
 	if len(list) == 0 {
@@ -102,7 +102,7 @@ func addPhrase(w *work) {
 	}
 }
 
-// dropPhrase removes required phrases: one of them, and all.
+// dropPhrase removes each required phrase, and in another mutant all of them.
 func dropPhrase(w *work) {
 	for _, c := range w.in.Checks {
 		phrases := w.phrases(c)
@@ -115,7 +115,7 @@ func dropPhrase(w *work) {
 	}
 }
 
-// dropAll removes a phrase wherever it occurs, in any case.
+// dropAll removes every occurrence of a phrase, ignoring case.
 func dropAll(text, phrase string) string {
 	if strings.TrimSpace(phrase) == "" {
 		return text
@@ -135,7 +135,7 @@ func dropAll(text, phrase string) string {
 	}
 }
 
-// swapOrder exchanges two neighbours among the phrases of an order.
+// swapOrder exchanges two adjacent phrases of a required order.
 func swapOrder(w *work) {
 	for _, c := range w.in.Checks {
 		var found []span
@@ -183,8 +183,8 @@ func dropEnd(w *work) {
 	w.put(dropEach(w, true))
 }
 
-// dropEach puts a word before the first or after the last character of one line or
-// sentence: what every part must begin or end with.
+// dropEach adds a word before the beginning or after the end of one line. It breaks
+// instructions about the beginning or the end of every part.
 func dropEach(w *work, end bool) string {
 	parts := linesOf(w.body)
 	if len(parts) == 0 {
@@ -217,7 +217,7 @@ func addEnd(w *work) {
 	}
 }
 
-// upperFirst writes a phrase as the beginning of a sentence.
+// upperFirst capitalises the first letter of a phrase.
 func upperFirst(phrase string) string {
 	for i, r := range phrase {
 		if i > 0 {

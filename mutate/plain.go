@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// An instruction without a check is broken only if it is plain: every word of it belongs to
-// what the operator breaks, or says nothing. A word that is left over may narrow the
+// An instruction without a check is broken only if it is plain: every word either belongs
+// to what the operator breaks or has no content. A word that is left over may narrow the
 // instruction ("more than once", "in the first sentence", "if it is missing"), and a mutant
-// could then keep it.
+// could then still keep it.
 
-// plainForm is how an instruction is said plainly.
+// plainForm is a plain wording of instructions.
 type plainForm struct {
-	leads string // alternatives of how it begins
-	fill  string // alternatives of words that say nothing
+	leads string // alternatives for the beginning
+	fill  string // alternatives for words without content
 }
 
 var (
@@ -29,7 +29,8 @@ var (
 	}
 )
 
-// says reports whether an instruction says plainly, in a form, what some words name.
+// says reports whether an instruction, in this form, plainly states something that words
+// matches.
 func (f *plainForm) says(text string, words *pattern.Lazy) bool {
 	text = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(text, "-*•+ 0123456789.)"), "’", "'"))
 	lead := compiledOnce(`^\W*(?:(?:please|always|also|and)\W+)*(?:` + f.leads + `)\b`)
@@ -45,7 +46,7 @@ func (f *plainForm) says(text string, words *pattern.Lazy) bool {
 
 var compiledForms sync.Map // by expression
 
-// compiledOnce compiles one of the few patterns of the forms once.
+// compiledOnce compiles a pattern of the forms once. There are only a few.
 func compiledOnce(expr string) *regexp.Regexp {
 	if re, ok := compiledForms.Load(expr); ok {
 		return re.(*regexp.Regexp) //nolint:forcetypeassert // nothing else is stored

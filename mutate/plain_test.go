@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestAssumedOnlyIfPlain: without a check, only an instruction of which every word is
-// understood is broken.
+// TestAssumedOnlyIfPlain: without a check, an instruction is broken only if every word of
+// it is understood.
 func TestAssumedOnlyIfPlain(t *testing.T) {
 	t.Parallel()
 	out := &mutate.Output{ID: "a", Text: "Ann, the Velo costs 499 EUR [1]. Our workshop opens at nine [2]. Call the shop about your order.", Vars: value.NewObject(0)}

@@ -12,17 +12,17 @@ type operator struct {
 	name   string
 	breaks string // what it does to an output
 	of     string // which instructions it breaks
-	// types are the assertion types of the checks that it breaks, without not-. It
-	// applies to an instruction with such a check; not says whether the check must be
-	// negated.
+	// types are the assertion types of the checks that the operator breaks, without not-.
+	// The operator applies to an instruction with such a check; not says whether the check
+	// must be negated.
 	types string
 	not   polarity
-	// words applies it to an instruction without a check, by its words.
+	// words reports whether the operator applies to an instruction without a check.
 	words func(in *Instruction) bool
 	make  func(w *work)
 }
 
-// polarity says whether a check demands or forbids.
+// polarity is whether a check demands or forbids.
 type polarity uint8
 
 const (
@@ -31,11 +31,11 @@ const (
 	forbidden
 )
 
-// countTypes are the types that count parts of an output.
+// countTypes are the assertion types that count parts of an output.
 const countTypes = "char-count count item-count line-count sentence-count token-count word-count paragraph-count"
 
-// operators holds every way to break an output. Their order is the order in which a
-// small number of mutants is taken.
+// operators has every way to break an output. If only a few mutants are wanted, they are
+// taken in this order.
 var operators = []operator{
 	{name: "lengthen", breaks: "adds words, sentences, items or lines until there are too many", of: "an upper limit of a count", types: countTypes, make: lengthen},
 	{name: "shorten", breaks: "removes sentences, items, lines or words until there are too few", of: "a lower limit of a count", types: countTypes, make: shorten},
@@ -64,7 +64,7 @@ var operators = []operator{
 	{name: "repeat", breaks: "says everything twice", of: "any answer", words: isAnyAnswer, make: func(w *work) { w.whole(strings.TrimSpace(w.out.Text) + "\n\n" + w.out.Text) }},
 }
 
-// Operator describes one way to break an output, for documents and reports.
+// Operator describes one way to break an output, for documentation and reports.
 type Operator struct{ Name, Breaks, Of string }
 
 // Operators returns every way to break an output, in order.

@@ -11,13 +11,13 @@ import (
 	"github.com/proviso-eval/proviso/internal/segment"
 )
 
-// span is a part of a text, by bytes.
+// span is a part of a text, as byte offsets.
 type span struct{ start, end int }
 
 func (s span) of(text string) string { return text[s.start:s.end] }
 
-// sentencesOf returns the sentences of each line, without list markers and the blanks
-// around them.
+// sentencesOf returns the sentences of each line, without list markers and surrounding
+// blanks.
 func sentencesOf(text string) []span {
 	var list []span
 	at := 0
@@ -31,7 +31,7 @@ func sentencesOf(text string) []span {
 	return list
 }
 
-// contentStart is where a sentence begins after its label: what stands before a colon at
+// contentStart returns where a sentence begins after its label, the text before a colon at
 // its beginning, as in "Next step: ask her".
 func contentStart(text string, s span) int {
 	if n := strings.Index(s.of(text), ": "); n > 0 && n <= maxLabel {
@@ -43,8 +43,9 @@ func contentStart(text string, s span) int {
 // maxLabel is the longest label of a sentence, in bytes.
 const maxLabel = 30
 
-// before puts a sentence before one of a list of sentences: on the line of the sentence
-// that ends there, so that lines begin as they did.
+// before inserts a sentence before one of a list of sentences. Except before the first, it
+// stays on the line of the previous sentence, so that the beginnings of lines do not
+// change.
 func before(text string, list []span, i int, sentence string) string {
 	if i == 0 {
 		return insert(text, contentStart(text, list[0]), sentence+" ")
@@ -54,7 +55,7 @@ func before(text string, list []span, i int, sentence string) string {
 
 func insert(text string, at int, by string) string { return text[:at] + by + text[at:] }
 
-// linesOf returns the lines of a text that are not blank.
+// linesOf returns the non-blank lines of a text.
 func linesOf(text string) []span {
 	var list []span
 	at := 0
@@ -65,7 +66,7 @@ func linesOf(text string) []span {
 	return list
 }
 
-// wordsAt returns the words of a text: its runs without blanks.
+// wordsAt returns the words of a text, which blanks separate.
 func wordsAt(text string) []span {
 	var list []span
 	start := -1
@@ -83,7 +84,7 @@ func wordsAt(text string) []span {
 	return list
 }
 
-// appendTrimmed appends a span without the blanks around it, if something is left.
+// appendTrimmed appends a span without surrounding blanks, unless it is then empty.
 func appendTrimmed(list []span, text string, s span) []span {
 	part := s.of(text)
 	s.start += len(part) - len(strings.TrimLeftFunc(part, unicode.IsSpace))
@@ -93,8 +94,8 @@ func appendTrimmed(list []span, text string, s span) []span {
 	return list
 }
 
-// marker is the length of the list marker or the marks of a heading at the start of a
-// line, with the blanks around it.
+// marker returns the length of the list marker or heading marks at the start of a line,
+// with the blanks around it.
 func marker(line string) int {
 	trimmed := strings.TrimRight(line, " \t\r\n")
 	if items := segment.Items(trimmed); len(items) == 1 && len(items[0]) < len(trimmed) {
@@ -108,12 +109,12 @@ func marker(line string) int {
 	return 0
 }
 
-// replace puts a text in place of a part.
+// replace replaces a part of a text.
 func replace(text string, at span, by string) string {
 	return text[:at.start] + by + text[at.end:]
 }
 
-// remove takes a part away, with one of the blanks around it.
+// remove removes a part of a text and one of the blanks around it.
 func remove(text string, at span) string {
 	before, after := text[:at.start], text[at.end:]
 	if r, size := utf8.DecodeRuneInString(after); unicode.IsSpace(r) && r != '\n' {
@@ -124,8 +125,8 @@ func remove(text string, at span) string {
 	return before + after
 }
 
-// removeLine takes a part away, with the rest of its line if only a list marker is
-// left there.
+// removeLine removes a part of a text, and the rest of its line if only a list marker would
+// be left.
 func removeLine(text string, at span) string {
 	start := strings.LastIndexByte(text[:at.start], '\n') + 1
 	end := len(text)
@@ -138,8 +139,8 @@ func removeLine(text string, at span) string {
 	return remove(text, at)
 }
 
-// fold finds a phrase in a text, ignoring case, from an offset. Without it, the result is
-// an empty span.
+// fold finds a phrase in a text from an offset, ignoring case. If there is none, the span
+// is empty.
 func fold(text, phrase string, from int) span {
 	first, _ := utf8.DecodeRuneInString(phrase)
 	if phrase == "" {
@@ -171,8 +172,8 @@ func prefixFold(text, phrase string) int {
 	return n
 }
 
-// frame finds the part of the output that people read. In JSON that is the longest text
-// in it, so that text operators keep the JSON valid; else it is the whole output.
+// frame finds the part of the output that people read. For JSON this is the longest text in
+// it, so that text operators keep the JSON valid; otherwise it is the whole output.
 func (w *work) frame() {
 	text := w.out.Text
 	w.body, w.wrap = text, func(body string) string { return body }
@@ -204,11 +205,11 @@ func (w *work) frame() {
 	}
 }
 
-// longestText returns the longest text value of the JSON that a text begins with, with
-// its quotation marks. It is false if there is none, or the text is no JSON.
+// longestText returns the longest text value, with its quotation marks, of the JSON at the
+// beginning of a text. It returns false if there is none, or the text is not JSON.
 func longestText(text string) (at span, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
-	var keys []bool // for each open bracket: whether a key comes next, in an object
+	var keys []bool // for each open bracket: whether a key comes next in an object
 	var objects []bool
 	for {
 		before := dec.InputOffset()

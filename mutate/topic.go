@@ -7,16 +7,16 @@ import (
 	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
-// topic is something that instructions forbid, with a sentence that does it.
+// topic is something that instructions forbid, with a sentence that violates them.
 type topic struct {
 	words    *pattern.Lazy
-	negated  bool // the words name what is forbidden, and not a quality
-	bad      bool // some of the words name what is forbidden, too
+	negated  bool // the words name what is forbidden, not a quality
+	bad      bool // some of the words also name what is forbidden
 	sentence string
-	first    bool // it stands before the answer
+	first    bool // the sentence goes before the answer
 }
 
-// topics are in the order in which they are tried.
+// topics are in the order of trial.
 var topics = []topic{
 	{pattern.Of(`(?i)\b(polite\w*|friendl\w+|courte\w+|respectful\w*|kind(?:ly|ness)|be kind|warm(?:ly|th)?|empath\w+|compassion\w*|professional(?:ly)? (?:tone|manner|language)|be professional|rude\w*|supportive)\b`), false, true, "That is a stupid question.", false},
 	{pattern.Of(`(?i)\b(formal(?:ly|ity)?|professional(?:ly)? (?:tone|manner|language)|be professional|slang|colloquial\w*)\b`), false, true, "Yeah, whatever, lol.", false},
@@ -53,9 +53,9 @@ func topicsOf(in *Instruction) []*topic {
 
 func hasTopic(in *Instruction) bool { return len(topicsOf(in)) > 0 }
 
-// breakTopic adds a sentence that does what the instruction forbids, somewhere, before
-// the last sentence, or in place of another one. Without a sentence of its own, a topic gives the instruction
-// itself away.
+// breakTopic adds a sentence that does what the instruction forbids: at a random place,
+// before the last sentence, or in place of another sentence. A topic without a sentence
+// reveals the instruction itself.
 func breakTopic(w *work) {
 	list := sentencesOf(w.body)
 	if len(list) == 0 {
@@ -72,7 +72,7 @@ func breakTopic(w *work) {
 		}
 		w.put(before(w.body, list, w.rng.IntN(len(list)), sentence))
 		w.put(before(w.body, list, len(list)-1, sentence))
-		other := list[w.rng.IntN(max(1, len(list)-1))] // in place of it there are as many sentences as before
+		other := list[w.rng.IntN(max(1, len(list)-1))] // a replacement keeps the number of sentences
 		w.put(replace(w.body, span{contentStart(w.body, other), other.end}, sentence))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// alarm is the part of an alarm that is shown to people. Messages keep the whole one.
+// alarm is the part of an alarm that people see. Messages contain the whole alarm.
 type alarm struct {
 	ID        string     `json:"id"`
 	Watch     string     `json:"watch"`
@@ -45,16 +45,16 @@ type alarm struct {
 	} `json:"changed"`
 }
 
-// Limits of what is shown.
+// Limits of the shown texts.
 const (
 	maxShown   = 300 // characters of a text
 	maxChanged = 5
 )
 
-// plain is a text of a stranger as one line without characters that are not shown.
+// plain is a stranger's text as one line without invisible characters.
 func plain(text string, most int) string { return report.Line(text, most) }
 
-// title says in one line what the alarm is.
+// title describes the alarm in one line.
 func (a *alarm) title() string {
 	watch, assertion := plain(a.Watch, 100), plain(a.Assertion, 100)
 	what := "an alarm of the watch " + watch
@@ -77,10 +77,10 @@ func (a *alarm) title() string {
 	return strings.ToUpper(what[:1]) + what[1:]
 }
 
-// row is one fact of an alarm. Its text is plain, and not escaped.
+// row is one fact about an alarm. Its text is plain, and not escaped.
 type row struct{ name, text string }
 
-// rows are the facts of an alarm, the most important first.
+// rows are the facts about an alarm, the most important first.
 func (a *alarm) rows() []row {
 	var list []row
 	add := func(name, text string) {
@@ -101,7 +101,7 @@ func (a *alarm) rows() []row {
 		if b.Upper != nil {
 			text += ", at most " + percent(b.Upper)
 		}
-		if b.N == 0 { // nothing was observed before: the rate is what the watch allows
+		if b.N == 0 { // no earlier observations: the rate is the one that the watch allows
 			add("Objective", "at most "+percent(cmp.Or(b.Upper, b.Rate)))
 		} else {
 			add("Before", text)

@@ -26,7 +26,7 @@ func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
 }
 
-// alarmOf is an alarm with a text wherever one of a stranger can be.
+// alarmOf is an alarm with a text in every place that a stranger controls.
 func alarmOf(kind, text string) json.RawMessage {
 	o := value.ObjectOf("id", "alarm_1", "watch", text, "kind", kind, "assertion", text, "state", "open", "opened", "2030-01-02T03:04:05Z", "reason", text, "version", text, "judge", text,
 		"changed", []any{value.ObjectOf("what", text, "from", text, "to", []any{text})})

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// issues keeps an issue on GitHub for each alarm, and closes it with the alarm.
+// issues keeps one GitHub issue for each alarm, and closes it with the alarm.
 type issues struct {
 	forge  *forge.Issues
 	labels []string
@@ -37,7 +37,7 @@ func (s *issues) send(ctx context.Context, m *Message, a *alarm) (string, error)
 	return s.forge.Open(ctx, i, m.Remote)
 }
 
-// issueBody is an alarm in Markdown.
+// issueBody renders an alarm as Markdown.
 func issueBody(m *Message, a *alarm) string {
 	var b strings.Builder
 	b.WriteString("| | |\n| --- | --- |\n")

@@ -1,9 +1,9 @@
 // Package notify tells people of alarms: by a signed webhook, in Slack, or as an issue on
-// GitHub. The operator of a server names the targets in a file, [Read]; a watch only says
-// their names.
+// GitHub. The operator of a server defines the targets in a file, see [Read]; a watch only
+// refers to their names.
 //
-// Start at [Open]. A [Notifier] sends one [Message] once; when to try again is a value,
-// [Backoff], because the caller keeps what is to be sent in a store. Texts of alarms come
+// Start at [Open]. A [Notifier] sends one [Message] once. The caller keeps unsent messages
+// in a store, so [Backoff] is a value that computes when to retry. Texts of alarms come
 // from models and strangers, and are escaped for where they are shown.
 package notify
 
@@ -21,16 +21,16 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// Message is what is told to one target.
+// Message is a message to one target.
 type Message struct {
-	ID     string          // the same whenever it is sent again
-	Event  string          // Opened or Closed
+	ID     string          // the same for every retry
+	Event  string          // [Opened] or [Closed]
 	Alarm  json.RawMessage // the alarm as clients see it
 	Link   string          // to the alarm in the app, "" if there is no address
 	Remote string          // what Notify returned for an earlier message on this alarm
 }
 
-// The events that are told.
+// The events.
 const (
 	Opened = "opened"
 	Closed = "closed"
@@ -41,7 +41,7 @@ type Failure struct {
 	Target    string
 	Reason    string
 	Permanent bool          // another attempt cannot succeed
-	After     time.Duration // the wait that the target asks for
+	After     time.Duration // wait requested by the target
 	cause     error
 }
 
@@ -51,18 +51,18 @@ func (f *Failure) Error() string { return f.Target + ": " + f.Reason }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// Backoff says when a message is sent again: after First, and then after twice as long
-// each time, at most Most, in all Attempts times.
+// Backoff is an exponential backoff. The wait starts at First and doubles up to Most. There
+// are at most Attempts attempts in total.
 type Backoff struct {
 	First, Most time.Duration
 	Attempts    int
 }
 
-// Usual is the backoff of a server: a target may be away for about a day.
+// Usual is the backoff of a server. It bridges a target outage of about a day.
 var Usual = Backoff{First: 15 * time.Second, Most: 4 * time.Hour, Attempts: 16}
 
-// Next returns when to send again after an attempt, from 1, that failed with err; ok is
-// false if it is to be given up.
+// Next returns when to retry after attempt number attempt, from 1, failed with err. ok is
+// false if the message must be given up.
 func (b Backoff) Next(attempt int, err error, now time.Time) (at time.Time, ok bool) {
 	var f *Failure
 	if attempt >= b.Attempts || errors.As(err, &f) && f.Permanent {
@@ -79,12 +79,12 @@ func (b Backoff) Next(attempt int, err error, now time.Time) (at time.Time, ok b
 	return now.Add(wait), true
 }
 
-// Options are how targets are reached.
+// Options configure access to the targets.
 type Options struct {
-	Env     proviso.Env       // where addresses, secrets and tokens are looked up
+	Env     proviso.Env       // source of addresses, secrets and tokens
 	Network http.RoundTripper // a Transport of internal/transport that allows [Targets.Allows]
 	Now     func() time.Time  // nil means time.Now
-	Timeout time.Duration     // of one attempt; 20 s if 0
+	Timeout time.Duration     // per attempt; 20 s if 0
 }
 
 // Notifier sends messages. It is safe for concurrent use.
@@ -100,7 +100,7 @@ type sender interface {
 	send(ctx context.Context, m *Message, a *alarm) (remote string, err error)
 }
 
-// Open prepares the targets. It sends nothing. The error is what the environment lacks.
+// Open prepares the targets. It sends nothing. The error names what the environment lacks.
 func Open(t *Targets, o Options) (*Notifier, error) {
 	n := &Notifier{targets: t, senders: map[string]sender{}, now: o.Now, timeout: o.Timeout}
 	if n.now == nil {
@@ -130,8 +130,8 @@ func (n *Notifier) Names() []string {
 	return n.targets.Names()
 }
 
-// Check returns why a watch cannot name a target, or nil. The error lists those that there
-// are, which are no secret to a project.
+// Check returns why a watch cannot refer to a target, or nil. The error lists the existing
+// targets, which are no secret to a project.
 func (n *Notifier) Check(name string) error {
 	names := n.Names()
 	if slices.Contains(names, name) {
@@ -146,7 +146,8 @@ func (n *Notifier) Check(name string) error {
 	return e
 }
 
-// Quiet returns when the quiet hours of a target end; the zero time if it has none now.
+// Quiet returns when the current quiet hours of a target end; the zero time if there are
+// none.
 func (n *Notifier) Quiet(target string, now time.Time) time.Time {
 	if n == nil || n.targets.byName[target] == nil {
 		return time.Time{}
@@ -154,8 +155,8 @@ func (n *Notifier) Quiet(target string, now time.Time) time.Time {
 	return n.targets.byName[target].quiet.until(now)
 }
 
-// Notify sends a message once. remote is what the target calls the alarm, for later
-// messages on it. The error is a *[Failure], or that of ctx.
+// Notify sends a message once. remote is the target's own id of the alarm, for later
+// messages about it. The error is a *[Failure], or that of ctx.
 func (n *Notifier) Notify(ctx context.Context, target string, m Message) (remote string, err error) {
 	if n == nil || n.senders[target] == nil {
 		return "", &Failure{Target: target, Reason: "the operator of the server has named no such target"}

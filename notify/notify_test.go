@@ -26,7 +26,7 @@ const hostile = `{"id":"alarm_1","watch":"support <!channel>","kind":"agent","as
 	"since":{"low":"2030-01-01T00:00:00Z","high":"2030-01-02T00:00:00Z"},"baseline":{"rate":0.02,"upper":0.03,"n":800},"now":{"rate":0.121,"low":0.08,"high":0.17,"n":240},
 	"version":"v2\u001b[31m","judge":"www.evil.example","changed":[{"what":"version","from":"v1","to":"<script>","at":"2030-01-01T12:00:00Z"}]}`
 
-// receiver is a server that keeps what it got.
+// receiver is a server that keeps what it receives.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -66,7 +66,7 @@ func open(t *testing.T, file string, env proviso.EnvMap) *notify.Notifier {
 	return n
 }
 
-// TestNoAnswer: a target that does not answer is one in plain words.
+// TestNoAnswer: the error for a target that does not respond is in plain words.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -194,9 +194,9 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// TestSlackLimits: the longest alarm is a message that Slack takes. The limits are those of
-// its reference of Block Kit: blocks of a message, characters of a header, fields of a
-// section and characters of one; no text may be empty.
+// TestSlackLimits: Slack accepts the message of the longest alarm. The limits come from its
+// Block Kit reference: blocks per message, characters per header, fields per section and
+// characters per field. No text may be empty.
 func TestSlackLimits(t *testing.T) {
 	t.Parallel()
 	const blocks, header, fields, text = 50, 150, 10, 2000
@@ -333,7 +333,7 @@ slack:d: {url_env: URL, quiet: {from: "00:00", to: "00:00"}}
 	for _, c := range []struct{ target, now, want string }{
 		{"slack:a", "2030-01-02T20:59:00Z", ""}, {"slack:a", "2030-01-02T21:00:00Z", "2030-01-03T06:00:00Z"}, {"slack:a", "2030-01-03T05:59:59Z", "2030-01-03T06:00:00Z"},
 		{"slack:a", "2030-01-03T06:00:00Z", ""},
-		{"slack:a", "2030-03-30T23:00:00Z", "2030-03-31T05:00:00Z"}, // summer time begins that night
+		{"slack:a", "2030-03-30T23:00:00Z", "2030-03-31T05:00:00Z"}, // daylight saving time begins that night
 		{"slack:b", "2030-01-05T18:00:00Z", "2030-01-07T08:00:00Z"}, // from Saturday evening to Monday morning
 		{"slack:b", "2030-01-04T18:00:00Z", ""}, {"slack:c", "2030-01-04T18:00:00Z", ""}, {"slack:x", "2030-01-04T18:00:00Z", ""},
 	} {
@@ -402,8 +402,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestObjective: an alarm on an assertion without a baseline names what the watch allows, and
-// no rate of before.
+// TestObjective: an alarm on an assertion without a baseline shows the allowed rate, and no
+// previous rate.
 func TestObjective(t *testing.T) {
 	t.Parallel()
 	r := receive(t)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slack sends to an incoming webhook of Slack.
+// slack sends to a Slack incoming webhook.
 type slack struct{ poster }
 
 func openSlack(t *target, o Options, c *http.Client, now func() time.Time) (sender, error) {
@@ -16,7 +16,7 @@ func openSlack(t *target, o Options, c *http.Client, now func() time.Time) (send
 	return &slack{poster{c, address, now}}, err
 }
 
-// Limits of Slack, in characters.
+// Slack's limits, in characters.
 const (
 	slackHeader = 150
 	slackText   = 2000
@@ -25,12 +25,12 @@ const (
 // slackObject is an object of Block Kit.
 type slackObject map[string]any
 
-// literal is a text in which Slack reads no markup, no mention and no emoji.
+// literal is a text in which Slack interprets no markup, mention or emoji.
 func literal(text string) slackObject {
 	return slackObject{"type": "plain_text", "text": text, "emoji": false}
 }
 
-// slackEscaped is a text in markup of Slack, which has three characters to escape.
+// slackEscaped escapes the three special characters of Slack's markup.
 func slackEscaped(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
@@ -47,7 +47,7 @@ func (s *slack) send(ctx context.Context, m *Message, a *alarm) (string, error) 
 	}
 	for _, r := range a.rows() {
 		fields = append(fields, literal(plain(r.name+": "+r.text, slackText)))
-		if len(fields) == 10 { // as many as a section may have
+		if len(fields) == 10 { // maximum number in a section
 			flush()
 		}
 	}
@@ -55,7 +55,7 @@ func (s *slack) send(ctx context.Context, m *Message, a *alarm) (string, error) 
 	if m.Link != "" {
 		blocks = append(blocks, slackObject{"type": "context", "elements": []slackObject{{"type": "mrkdwn", "text": "<" + slackEscaped(m.Link) + "|Open the alarm>"}}})
 	}
-	// The text is what notifications on a telephone show.
+	// Notifications on a phone show the text.
 	body, err := json.Marshal(slackObject{"text": slackEscaped(title), "mrkdwn": false, "parse": "none", "link_names": false, "unfurl_links": false, "unfurl_media": false, "blocks": blocks})
 	if err != nil {
 		return "", &Failure{Reason: "the message cannot be written", Permanent: true, cause: err}

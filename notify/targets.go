@@ -15,33 +15,34 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Targets are whom a server can tell of alarms, by name, such as slack:oncall.
+// Targets are the places to which a server can report alarms, by name, such as
+// slack:oncall.
 type Targets struct {
 	byName map[string]*target
 }
 
-// target is one row of the file of targets.
+// target is one entry of the targets file.
 type target struct {
 	open       opener
-	urlEnv     string // of the variable that holds the address
-	secretEnv  string // of the variable that holds the secret of signatures
-	tokenEnv   string // of the variable that holds the token
+	urlEnv     string // variable that holds the address
+	secretEnv  string // variable that holds the signing secret
+	tokenEnv   string // variable that holds the token
 	repository string // owner/name
-	api        string // of GitHub
+	api        string // base address of GitHub's API
 	labels     []string
 	quiet      quietHours
 	hosts      []string // set by open
 }
 
-// targetKind is a row of the table of kinds.
+// targetKind is a row of the table of target kinds.
 type targetKind struct {
 	name string
-	need []string // keys that a target has to have
+	need []string // required keys
 	may  []string
 	open opener
 }
 
-// opener makes a target ready to be told.
+// opener prepares a target for sending.
 type opener func(t *target, o Options, c *http.Client, now func() time.Time) (sender, error)
 
 var targetKinds = []targetKind{
@@ -50,8 +51,8 @@ var targetKinds = []targetKind{
 	{"github", []string{"repository", "token_env"}, []string{"api", "labels"}, openIssues},
 }
 
-// address reads the address of a target from the environment. It is a secret: nobody sees
-// it in a message.
+// address reads a target's address from the environment. It is a secret and appears in no
+// message.
 func (t *target) address(env proviso.Env) (*url.URL, error) {
 	text, err := variable(env, t.urlEnv)
 	if err != nil {
@@ -65,7 +66,7 @@ func (t *target) address(env proviso.Env) (*url.URL, error) {
 	return u, nil
 }
 
-// variable reads a variable of the environment that has to be there.
+// variable reads a required environment variable.
 func variable(env proviso.Env, name string) (string, error) {
 	if env != nil {
 		if text, ok := env.Lookup(name); ok && strings.TrimSpace(text) != "" {
@@ -83,8 +84,8 @@ func (t *Targets) Names() []string {
 	return slices.Sorted(maps.Keys(t.byName))
 }
 
-// Allows reports whether a host is that of a target, for the transport. It is true only
-// after [Open].
+// Allows reports whether a host belongs to a target; the transport uses it. No host is
+// allowed before [Open].
 func (t *Targets) Allows(host string) bool {
 	for _, one := range t.byName {
 		if slices.Contains(one.hosts, host) {
@@ -94,10 +95,10 @@ func (t *Targets) Allows(host string) bool {
 	return false
 }
 
-// maxTargets bounds the file of targets.
+// maxTargets limits the entries of the targets file.
 const maxTargets = 100
 
-// Read reads a file of targets, in YAML or JSON. Every mistake has its place.
+// Read reads a targets file in YAML or JSON. Every mistake has its place.
 func Read(file string, data []byte) (*Targets, error) {
 	doc, err := document.Parse(file, data)
 	if err != nil {
@@ -143,7 +144,8 @@ func (r *reader) wrong(pointer, format string, args ...any) *proviso.Mistake {
 	return &r.mistakes[len(r.mistakes)-1]
 }
 
-// target reads one target. Its kind is said, or else the part of its name before a colon.
+// target reads one target. Its kind is the member kind, or else the part of its name before
+// a colon.
 func (r *reader) target(at, name string, v any) *target {
 	t := &target{}
 	o, ok := v.(*value.Object)
@@ -189,7 +191,7 @@ func (r *reader) target(at, name string, v any) *target {
 	return t
 }
 
-// text reads a member that is a text.
+// text reads a text member.
 func (r *reader) text(at string, o *value.Object, key string) string {
 	text, ok := o.At(key).(string)
 	if !ok || text == "" || len(text) > 500 {
@@ -214,7 +216,7 @@ func (r *reader) texts(at string, v any) []string {
 	return out
 }
 
-// quiet reads quiet hours: an object, or a list of such.
+// quiet reads quiet hours: an object or a list of objects.
 func (r *reader) quiet(at string, v any) quietHours {
 	list, ok := v.([]any)
 	if !ok {
@@ -274,5 +276,5 @@ func (r *reader) hours(at string, v any) hours {
 	return h
 }
 
-// short cuts a text for a message.
+// short shortens a text for a message.
 func short(text string) string { return excerpt.Plain(excerpt.Line(text, 80)) }

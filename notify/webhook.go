@@ -25,7 +25,7 @@ import (
 const (
 	TimestampHeader = "X-Proviso-Timestamp" // seconds since 1970
 	SignatureHeader = "X-Proviso-Signature" // v1=, and what Sign returns
-	DeliveryHeader  = "X-Proviso-Delivery"  // the id of the message, the same whenever it is sent again
+	DeliveryHeader  = "X-Proviso-Delivery"  // id of the message, the same for every retry
 	EventHeader     = "X-Proviso-Event"     // opened or closed
 )
 
@@ -39,8 +39,8 @@ func Sign(secret, timestamp string, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Verify returns why a webhook is not to be trusted, or nil, for receivers: its signature is
-// wrong, or it was signed longer than tolerance ago.
+// Verify is for receivers. It returns why a webhook is not to be trusted, or nil: the
+// signature is wrong, or its time differs from now by more than tolerance.
 func Verify(secret string, h http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	stamp := h.Get(TimestampHeader)
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
@@ -57,14 +57,14 @@ func Verify(secret string, h http.Header, body []byte, now time.Time, tolerance 
 	return nil
 }
 
-// webhook sends the JSON of an alarm, with a signature.
+// webhook sends the JSON of an alarm with a signature.
 type webhook struct {
 	poster
 	secret string
 	now    func() time.Time
 }
 
-// minSecret is the least length of a secret of signatures.
+// minSecret is the minimum length of a signing secret.
 const minSecret = 16
 
 func openWebhook(t *target, o Options, c *http.Client, now func() time.Time) (sender, error) {
@@ -83,14 +83,14 @@ func (w *webhook) send(ctx context.Context, m *Message, _ *alarm) (string, error
 	})
 }
 
-// poster posts JSON to an address that is a secret.
+// poster posts JSON to a secret address.
 type poster struct {
 	client  *http.Client
 	address *url.URL
 	now     func() time.Time
 }
 
-// post makes one request. Its errors do not hold the address.
+// post sends one request. Its errors do not contain the address.
 func (p *poster) post(ctx context.Context, body []byte, h http.Header) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.address.String(), bytes.NewReader(body))
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *poster) post(ctx context.Context, body []byte, h http.Header) error {
 		return &Failure{Reason: p.hide(transport.Redact(err).Error()), cause: err}
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what arrived is enough
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // on a read error, the part that arrived is enough
 	if resp.StatusCode/100 == 2 {
 		return nil
 	}
@@ -112,14 +112,14 @@ func (p *poster) post(ctx context.Context, body []byte, h http.Header) error {
 	return &Failure{Reason: fmt.Sprintf("HTTP %d: %s", resp.StatusCode, text), Permanent: permanent(resp.StatusCode), After: transport.RetryAfter(resp.Header, p.now())}
 }
 
-// permanent reports whether a status says that the same request is refused again. The
-// operator may mend a wrong address or token, which needs a restart, so only what is about
-// the message counts.
+// permanent reports whether a retry of the same request would be refused again. Only
+// statuses about the message itself count: the operator can correct a wrong address or
+// token and restart the server.
 func permanent(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity || status == http.StatusGone
 }
 
-// hide removes what is secret in the address from a text.
+// hide removes the secret parts of the address from a text.
 func (p *poster) hide(text string) string {
 	for _, secret := range []string{p.address.RequestURI(), p.address.Path, p.address.RawQuery} {
 		if len(secret) > 1 {

@@ -9,15 +9,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// about identifies an assertion. Its fields have the form of rows.
+// about identifies an assertion. Its fields are as in rows.
 type about struct {
 	kind, id, metric string
 	value, threshold any // nil if there is none
 	unweighed        bool
 }
 
-// aboutOf returns the fields that a row would have for an assertion. compared means
-// that its type compares with a threshold.
+// aboutOf returns the fields that a row would have for an assertion. compared means that
+// the assertion's type compares a score with a threshold.
 func aboutOf(a *proviso.Assertion, compared bool) about {
 	switch {
 	case a == nil:
@@ -36,8 +36,8 @@ func aboutOf(a *proviso.Assertion, compared bool) about {
 	return x
 }
 
-// aboutRaw reads an assertion in the form of rows. For a judged assertion, its
-// requirements are the value.
+// aboutRaw reads an assertion as written in rows. The value of a judged assertion is its
+// check's value, or else its instruction or first criterion.
 func aboutRaw(o *value.Object, compared bool) about {
 	x := about{kind: o.Text("type"), id: o.Text("id"), metric: o.Text("metric"), unweighed: o.At("weight") == 0.0}
 	if compared {
@@ -51,8 +51,8 @@ func aboutRaw(o *value.Object, compared bool) about {
 	return x
 }
 
-// title returns the name in front of the reason of a verdict: the id, or else the
-// metric, with the type unless a model judged by criteria; or else the type.
+// title returns the name shown before the reason of a verdict: the id, else the metric,
+// else the type. The type follows an id or a metric unless a model judged by criteria.
 func (x *about) title() string {
 	label := cmp.Or(x.id, x.metric)
 	switch {
@@ -80,7 +80,7 @@ func defined(v any) any {
 	return v
 }
 
-// appendKey appends a key that is equal only for equal assertions.
+// appendKey appends a key that is unique to the assertion.
 func (x *about) appendKey(b []byte) []byte {
 	for _, s := range [...]string{x.kind, x.id, x.metric} {
 		b = append(append(b, s...), 0)
@@ -92,7 +92,7 @@ func (x *about) appendKey(b []byte) []byte {
 	return appendDistinct(b, x.threshold)
 }
 
-// appendDistinct appends what is equal for equal values only. Texts are copied with
+// appendDistinct appends bytes that are equal only for equal values. It copies texts with
 // their length, which takes a fraction of the time of quoting them.
 func appendDistinct(b []byte, v any) []byte {
 	switch v := v.(type) {
@@ -108,7 +108,7 @@ func appendDistinct(b []byte, v any) []byte {
 	return append(value.AppendJSON(append(b, 'j'), v), 0)
 }
 
-// summary returns an empty entry for the assertion.
+// summary returns an entry for the assertion without counts.
 func (x *about) summary() *AssertionSummary {
 	a := &AssertionSummary{Type: x.kind, ID: x.id, Metric: x.metric, Unweighed: x.unweighed}
 	if o, ok := x.value.(*value.Object); ok && x.kind == proviso.TypeJudge && o.Has("template") {
@@ -125,7 +125,7 @@ func (x *about) summary() *AssertionSummary {
 	return a
 }
 
-// valueText returns a value in the form for names.
+// valueText formats a value for use in names.
 func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return `"` + excerpt.Bytes(s, maxValueText) + `"`

@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// maxAssertions limits how many assertions a summary keeps with their text.
-	// Assertions that failed or have errors take precedence over those that always passed.
+	// maxAssertions limits the assertions that a summary keeps with their text. Assertions
+	// that failed or have errors take precedence over those that always passed.
 	maxAssertions = 1_000
-	// maxCounted limits how many further assertions are counted separately, by a
-	// hash.
+	// maxCounted limits the further assertions that are counted separately, by a hash.
 	maxCounted = 200_000
-	// maxValueText is how many bytes of a text a name may show. maxStructureText is
-	// the same for a list or an object, whose beginning is enough.
+	// maxValueText is the maximum size, in bytes, of a text in a name. maxStructureText is
+	// the limit for a list or an object, whose beginning is enough.
 	maxValueText     = 200
 	maxStructureText = 80
 )
@@ -33,18 +32,18 @@ type AssertionSummary struct {
 	Metric    string // "" if the suite gives none
 	Value     string // for display: texts in quotes, structures as JSON, long ones shortened
 	Threshold string // as in the suite; "" if there is none or the type has no use for it
-	Unweighed bool   // its weight is 0: it always passes, but its counts are those of its findings
-	Others    int    // how many assertions without an entry of their own are combined here; 0 for a single assertion
+	Unweighed bool   // the weight is 0: the assertion always passes, but the counts are those of its findings
+	Others    int    // number of assertions combined in this entry, which have no entries of their own; 0 for a single assertion
 	Counts
-	Usage proviso.Usage // of deciding
-	Cost  float64       // of deciding, in US dollars
-	// CannotTell counts the outputs for which the judge cannot tell whether a
-	// criterion is met. Most of them are in Errors too.
+	Usage proviso.Usage // usage for deciding
+	Cost  float64       // cost of deciding, in US dollars
+	// CannotTell counts the outputs for which the judge cannot tell whether a criterion is
+	// met. Most of them count in Errors too.
 	CannotTell int
-	Judges     []string // identities of the judges that decided, sorted; at most maxJudges
+	Judges     []string // identities of the deciding judges, sorted; at most maxJudges
 
 	asked []string // what they decided, as JSON, sorted; "" is what is not known
-	name  string   // set by [Summary.Assertions], which needs it anyway
+	name  string   // set by [Summary.Assertions], which computes it for sorting
 }
 
 // Label returns the id, or else the metric, or "" if the suite sets neither.
@@ -79,8 +78,8 @@ func (a *AssertionSummary) Name() string {
 	return name
 }
 
-// urgency orders entries: by the pass rate if any failed, then those with errors, those
-// that passed, and those that never applied.
+// urgency orders entries: first those with failures, by pass rate, then those with errors,
+// those that passed, and those that never applied.
 func (a *AssertionSummary) urgency() float64 {
 	switch {
 	case a.Failed > 0:
@@ -100,23 +99,23 @@ func (c *Counts) plus(d Counts) {
 	c.Skipped += d.Skipped
 }
 
-// assertions counts verdicts by assertion, with limited memory. Beyond maxAssertions,
-// assertions that always passed lose their entries to those that did not, and are
-// then counted by a hash.
+// assertions counts verdicts by assertion, with limited memory. Beyond maxAssertions, an
+// assertion that fails or has an error takes the entry of one that always passed, which is
+// then counted only by a hash.
 type assertions struct {
 	seed   maphash.Seed
 	lines  map[uint64]*AssertionSummary
-	clean  []uint64 // lines that may be given up
-	counts tallies  // of assertions without a line
-	others Counts   // of assertions that are not told apart either
+	clean  []uint64 // keys of the lines that may be removed
+	counts tallies  // counts of assertions without a line
+	others Counts   // combined counts of all further assertions
 	buffer []byte
 
-	// recent finds entries by the suite's objects, which rows of one suite share.
-	// Encoding a schema for its key each time would take longer than everything else.
+	// recent finds entries by the suite's objects, which a suite's rows share. Encoding a
+	// schema for its key each time would dominate the time.
 	recent map[*value.Object]*AssertionSummary
 
-	// sorted is what Assertions returned, until another verdict comes: a run has its
-	// summary in several reports.
+	// sorted caches the result of Assertions until the next verdict, because several
+	// reports use a run's summary.
 	sorted atomic.Pointer[[]AssertionSummary]
 }
 
@@ -127,7 +126,7 @@ func newAssertions() *assertions {
 	return &assertions{seed: maphash.MakeSeed(), lines: map[uint64]*AssertionSummary{}, counts: newTallies(), recent: map[*value.Object]*AssertionSummary{}}
 }
 
-// addOf counts a verdict on an assertion of a suite.
+// addOf counts a verdict on a suite's assertion.
 func (t *assertions) addOf(a *proviso.Assertion, compared bool, status proviso.Status, judged bool) *AssertionSummary {
 	shared := a.Raw != nil && len(a.Assert) == 0
 	if shared {
@@ -150,7 +149,7 @@ func (t *assertions) addOf(a *proviso.Assertion, compared bool, status proviso.S
 	return line
 }
 
-// add counts a verdict and returns the entry of its assertion; nil if it has none.
+// add counts a verdict and returns the entry of its assertion; nil if there is none.
 func (t *assertions) add(x *about, status proviso.Status, judged bool) *AssertionSummary {
 	t.buffer = x.appendKey(t.buffer[:0])
 	key := maphash.Bytes(t.seed, t.buffer)
@@ -173,8 +172,8 @@ func (t *assertions) add(x *about, status proviso.Status, judged bool) *Assertio
 	return nil
 }
 
-// open returns a new entry if there is room, or if the assertion takes precedence
-// over one that has an entry.
+// open returns a new entry if there is room, or if the assertion takes precedence over one
+// that has an entry. Otherwise it returns nil.
 func (t *assertions) open(key uint64, x *about, matters bool) *AssertionSummary {
 	if len(t.lines) >= maxAssertions && (!matters || !t.makeRoom()) {
 		return nil
@@ -187,7 +186,8 @@ func (t *assertions) open(key uint64, x *about, matters bool) *AssertionSummary 
 	return a
 }
 
-// makeRoom removes the entry of an assertion that always passed.
+// makeRoom removes the entry of an assertion that always passed. It reports whether there
+// was one.
 func (t *assertions) makeRoom() bool {
 	for len(t.clean) > 0 {
 		key := t.clean[len(t.clean)-1]
@@ -202,15 +202,15 @@ func (t *assertions) makeRoom() bool {
 			t.others.plus(a.Counts)
 		}
 		delete(t.lines, key)
-		clear(t.recent) // it may hold the entry
+		clear(t.recent) // it may contain the removed entry
 		return true
 	}
 	return false
 }
 
-// Assertions returns the counts of each assertion, lowest pass rate first. If there
-// are more assertions than are kept, the last entry combines the rest.
-// The caller must not change it.
+// Assertions returns the counts of each assertion, lowest pass rate first. If the summary
+// keeps entries for only some assertions, the last entry combines the others. The caller
+// must not change the slice.
 func (s *Summary) Assertions() []AssertionSummary {
 	t := s.asserted
 	if list := t.sorted.Load(); list != nil {
@@ -218,7 +218,7 @@ func (s *Summary) Assertions() []AssertionSummary {
 	}
 	type line struct {
 		*AssertionSummary
-		name    string // sorting compares both many times
+		name    string // cached: sorting compares names and urgencies many times
 		urgency float64
 	}
 	lines := make([]line, 0, len(t.lines))
@@ -249,7 +249,7 @@ func (s *Summary) Assertions() []AssertionSummary {
 	return list
 }
 
-// leftOut returns a note on the assertions that a table leaves out; "" if there are
+// leftOut returns a note about the assertions that a table leaves out; "" if there are
 // none.
 func leftOut(list []AssertionSummary, shown int) string {
 	if shown >= len(list) {

@@ -29,7 +29,7 @@ func graded(t testing.TB, cases []string, statuses ...[]proviso.Status) []*provi
 }
 
 // TestOneLinePerAssertion: equal assertions of several cases share a line, different
-// ones of one type do not, and all formats have the same lines.
+// assertions of the same type do not, and all formats have the same lines.
 func TestOneLinePerAssertion(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()
@@ -149,8 +149,8 @@ func TestNamesAreWhole(t *testing.T) {
 	}
 }
 
-// TestPromptsThatBeginAlike: such prompts are distinguished wherever columns have
-// headings.
+// TestPromptsThatBeginAlike: prompts with the same beginning are distinguishable wherever
+// columns have headings.
 func TestPromptsThatBeginAlike(t *testing.T) {
 	t.Parallel()
 	m, _ := plain()
@@ -171,7 +171,7 @@ func TestPromptsThatBeginAlike(t *testing.T) {
 	}
 }
 
-// TestEqualErrorsOfARow: they are printed once.
+// TestEqualErrorsOfARow: equal errors of a row are printed once.
 func TestEqualErrorsOfARow(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()
@@ -191,9 +191,9 @@ func TestEqualErrorsOfARow(t *testing.T) {
 	}
 }
 
-// TestLinesSayWhatWasCompared: a threshold without effect is not in the name of a
-// line, the threshold of the type is printed beside a score, and an assertion of
-// weight 0 is counted by its findings.
+// TestLinesSayWhatWasCompared: the name of a line contains no threshold that has no effect,
+// a type's threshold is printed beside the score, and an assertion of weight 0 is counted
+// by its findings.
 func TestLinesSayWhatWasCompared(t *testing.T) {
 	t.Parallel()
 	m, sum := plain()

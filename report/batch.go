@@ -11,20 +11,20 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Batch is the result of a suite for one agent: how many cases passed, and how often
-// each assertion passed. The pass rate of cases is a range while some are undecided.
-// The rates of assertions, and the mean score, cover decided ones only. A case counts
-// once for each prompt, provider and repeat.
+// Batch is the result of a suite for one agent: how many cases passed, and how often each
+// assertion passed. While some cases are undecided, their pass rate is a range. The rates
+// of assertions and the mean score cover decided verdicts only. A case counts once for each
+// prompt, provider and repeat.
 type Batch struct {
-	// AgentID is the suite's id, or else the name of its only provider.
+	// AgentID is the suite's id, else the name of its only provider.
 	AgentID string `json:"agent_id"`
-	// TestSuite is the suite's description, or else its file name.
+	// TestSuite is the suite's description, else its file name.
 	TestSuite string       `json:"test_suite"`
 	Results   BatchResults `json:"results"`
 	RunID     string       `json:"run_id,omitempty"`
 	Judges    []BatchJudge `json:"judges,omitempty"`
-	Cost      float64      `json:"cost"`                    // US dollars, for answers and for deciding
-	Incurred  *float64     `json:"incurred_cost,omitempty"` // what this run spent, if answers came from a cache
+	Cost      float64      `json:"cost"`                    // US dollars, for answers and deciding
+	Incurred  *float64     `json:"incurred_cost,omitempty"` // what this run spent; only if answers came from a cache
 }
 
 // BatchResults are the counts of a [Batch].
@@ -32,21 +32,21 @@ type BatchResults struct {
 	TotalCases  int `json:"total_cases"`
 	PassedCases int `json:"passed_cases"`
 	FailedCases int `json:"failed_cases"`
-	// AverageScore is the mean score of the assertion set, or of the cases if there
-	// is none; null if nothing was decided.
+	// AverageScore is the mean score of the assertion set, or of the cases if there is no
+	// set; null if nothing was decided.
 	AverageScore *float64 `json:"average_score"`
-	// AssertionBreakdown has each assertion by its id, or else by its metric, or else
-	// by its name, such as `not-contains "refund"`.
+	// AssertionBreakdown has each assertion by its id, else its metric, else its name, such
+	// as `not-contains "refund"`.
 	AssertionBreakdown map[string]BatchAssertion `json:"assertion_breakdown"`
 
 	ErrorCases   int       `json:"error_cases"`
 	SkippedCases int       `json:"skipped_cases"`
 	PassRate     *float64  `json:"pass_rate"`          // null while cases are undecided, and if no case counts
-	Range        *Interval `json:"pass_rate_range"`    // the pass rate if all undecided cases failed, and if all passed; null if no case counts
-	Interval     *Interval `json:"pass_rate_interval"` // around both ends of the range; null if no case counts
+	Range        *Interval `json:"pass_rate_range"`    // the pass rates if all undecided cases failed and if all passed; null if no case counts
+	Interval     *Interval `json:"pass_rate_interval"` // spans the intervals around both ends of the range; null if no case counts
 }
 
-// BatchAssertion is how often one assertion passed.
+// BatchAssertion counts the verdicts on one assertion.
 type BatchAssertion struct {
 	PassRate        *float64   `json:"pass_rate"`          // null if it was never decided
 	Interval        *Interval  `json:"pass_rate_interval"` // null if it was never decided
@@ -55,33 +55,33 @@ type BatchAssertion struct {
 	Errors          int        `json:"errors"`
 	Skipped         int        `json:"skipped"`
 	CannotTell      int        `json:"cannot_tell,omitempty"`       // outputs for which the judge cannot tell whether a criterion is met
-	CannotTellShare float64    `json:"cannot_tell_share,omitempty"` // of all outputs that were to be decided
+	CannotTellShare float64    `json:"cannot_tell_share,omitempty"` // share of all outputs that were to be decided
 	Cost            float64    `json:"cost"`                        // US dollars for deciding
-	Judges          []string   `json:"judges,omitempty"`            // identities; empty if no model was asked
-	Agreement       *BatchWith `json:"agreement,omitempty"`         // with human labels; absent if no model was asked
+	Judges          []string   `json:"judges,omitempty"`            // identities; empty if no judge model took part
+	Agreement       *BatchWith `json:"agreement,omitempty"`         // with human labels; absent if no judge model took part
 }
 
-// BatchWith is the agreement of an assertion's judges with human labels. For several
-// judges, it is that of the least known one.
+// BatchWith is the agreement of an assertion's judges with human labels. With several
+// judges, it is that of the least trusted one.
 type BatchWith struct {
 	Validated bool     `json:"validated"`
-	Weak      bool     `json:"weak,omitempty"` // human labels disagree with it too often
+	Weak      bool     `json:"weak,omitempty"` // human labels disagree too often
 	Text      string   `json:"text"`
 	Labels    int      `json:"labels,omitempty"`
-	Missing   *Missing `json:"missing,omitempty"` // labels needed to measure it; absent if it is measured, or if there are no labels
+	Missing   *Missing `json:"missing,omitempty"` // labels still needed for a measurement; absent if the judge is measured, or if there are no labels
 	Kappa     *float64 `json:"kappa,omitempty"`
 	TPR       *float64 `json:"tpr,omitempty"`
 	TNR       *float64 `json:"tnr,omitempty"`
 }
 
-// Missing is how many more labels are needed to measure a judge.
+// Missing is the number of labels still needed to measure a judge.
 type Missing struct {
-	Good int `json:"good"` // of outputs that people passed
-	Bad  int `json:"bad"`  // of outputs that people failed
+	Good int `json:"good"` // labels of outputs that people passed
+	Bad  int `json:"bad"`  // labels of outputs that people failed
 }
 
-// BatchJudge is the work of one judge. CachedTokens are the tokens of PromptTokens
-// that its vendor read from its own cache.
+// BatchJudge is the work of one judge. CachedTokens is the part of PromptTokens that its
+// vendor read from the vendor's own cache.
 type BatchJudge struct {
 	Judge        string  `json:"judge"`
 	Verdicts     int     `json:"verdicts"`
@@ -93,8 +93,7 @@ type BatchJudge struct {
 	Cost         float64 `json:"cost"`
 }
 
-// Interval is the range of a rate: a pass_rate_interval has a confidence of 95 %
-// (Wilson).
+// Interval is the range of a rate. A pass_rate_interval has a confidence of 95 % (Wilson).
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -128,7 +127,7 @@ func NewBatch(m *Meta, s *Summary) *Batch {
 	return b
 }
 
-// breakdown combines the assertions with the same name.
+// breakdown combines assertions with the same name.
 func breakdown(m *Meta, s *Summary) map[string]BatchAssertion {
 	byName := map[string]*AssertionSummary{}
 	list := s.Assertions()
@@ -181,8 +180,8 @@ func (c Counts) share() (*float64, *Interval) {
 	return &rate, &Interval{Low: low, High: high}
 }
 
-// decidedRate returns the rate for programs, which is of decided verdicts alone: the errors
-// are beside it. It is NaN if nothing was decided.
+// decidedRate returns the rate for programs. It covers decided verdicts only, because the
+// errors are given separately. It is NaN if nothing was decided.
 func (c Counts) decidedRate() (rate, low, high float64) {
 	i := stats.Wilson(c.Passed, c.Decided(), confidence)
 	return float64(c.Passed) / float64(c.Decided()), i.Low, i.High

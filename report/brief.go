@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// longData is how many bytes of base64 are shown in full.
+// longData is the number of base64 bytes that are still shown in full.
 const longData = 64
 
-// shownOf returns a value for people. For a data URL (RFC 2397), such as a picture,
-// only its size is shown.
+// shownOf formats a value for people. A data URL (RFC 2397), such as a picture, is shown
+// only as its size.
 func shownOf(v any) string { return brief(textOf(v)) }
 
 // brief shortens the data URLs in a text.
@@ -35,7 +35,8 @@ func brief(text string) string {
 	return b.String()
 }
 
-// lengthOfBase64 returns how many bytes at the beginning of a text are base64.
+// lengthOfBase64 returns the length, in bytes, of the base64 text at the beginning of a
+// text.
 func lengthOfBase64(text string) int {
 	for i := range len(text) {
 		c := text[i]

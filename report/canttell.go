@@ -7,14 +7,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// If a judge cannot tell for this share of the outputs, and for at least this many,
-// the criterion is probably unclear.
+// A criterion is probably unclear if a judge cannot tell for at least this share and this
+// number of outputs.
 const (
 	unclearShare = 0.1
 	unclearLeast = 2
 )
 
-// cannotTell reports whether the judge answered for a criterion that it cannot tell.
+// cannotTell reports whether the judge cannot tell about a criterion.
 func cannotTell(list []proviso.CriterionVerdict) bool {
 	for i := range list {
 		if list[i].CannotTell {
@@ -35,8 +35,8 @@ func cannotTellIn(c *value.Object) bool {
 	return false
 }
 
-// cannotTellShare returns the share of outputs for which the judge cannot tell; 0 if
-// there are none.
+// cannotTellShare returns the share of outputs for which the judge cannot tell; 0 if there
+// are no such outputs.
 func (a *AssertionSummary) cannotTellShare() float64 {
 	if a.CannotTell == 0 || a.Asked() == 0 {
 		return 0
@@ -44,7 +44,8 @@ func (a *AssertionSummary) cannotTellShare() float64 {
 	return float64(a.CannotTell) / float64(a.Asked())
 }
 
-// unsure returns for how many outputs the judge cannot tell, for the end of a line.
+// unsure formats the number of outputs for which the judge cannot tell, for the end of a
+// line.
 func (a *AssertionSummary) unsure() string {
 	if a.CannotTell == 0 {
 		return ""

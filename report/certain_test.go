@@ -118,8 +118,8 @@ func TestRepeatsThatAreOpen(t *testing.T) {
 	}
 }
 
-// TestRatesOfErrors: an error is no pass, so that a rate with errors is never 100 %; and where
-// nothing was decided there is no rate, but the errors.
+// TestRatesOfErrors: an error is not a pass, so a rate with errors is never 100 %. If
+// nothing was decided, there is no rate, but the errors are shown.
 func TestRatesOfErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -30,8 +30,8 @@ type event struct {
 	Params json.RawMessage
 }
 
-// openBrowser skips the test unless the environment asks for pages in a browser, as
-// `make browser` does. Then Chromium has to be there.
+// openBrowser skips the test unless the environment requests browser tests, as `make
+// browser` does. Chromium must then be installed.
 func openBrowser(t testing.TB) *browser {
 	t.Helper()
 	if os.Getenv("PROVISO_TEST_BROWSER") == "" {
@@ -67,7 +67,7 @@ func openBrowser(t testing.TB) *browser {
 }
 
 // startBrowser starts Chromium and opens a page. The reply names the page. The error
-// holds what Chromium printed.
+// includes Chromium's output.
 func startBrowser(t testing.TB, path string) (*browser, json.RawMessage, error) {
 	t.Helper()
 	commandsR, commandsW, err := os.Pipe()
@@ -97,8 +97,8 @@ func startBrowser(t testing.TB, path string) (*browser, json.RawMessage, error) 
 		}
 	})
 	t.Cleanup(end)
-	_ = repliesW.Close()  // so that the pipe ends when the browser exits
-	_ = commandsR.Close() // so that a write to a browser that has exited fails
+	_ = repliesW.Close()  // the pipe then ends when the browser exits
+	_ = commandsR.Close() // writes then fail once the browser has exited
 	raw, err := b.try("Target.createTarget", map[string]any{"url": "about:blank"})
 	if err != nil {
 		end()
@@ -187,7 +187,7 @@ func (b *browser) open(content string) {
 	}
 }
 
-// eval returns the value of an expression in the page, as JSON would have it.
+// eval returns the value of an expression in the page, converted through JSON.
 func (b *browser) eval(expression string) any {
 	b.t.Helper()
 	var r struct {
@@ -201,7 +201,7 @@ func (b *browser) eval(expression string) any {
 	return r.Result.Value
 }
 
-// want fails if an expression in the page has another value.
+// want fails if the value of an expression in the page differs.
 func (b *browser) want(expression string, value any) {
 	b.t.Helper()
 	if got := b.eval(expression); fmt.Sprint(got) != fmt.Sprint(value) {
@@ -223,8 +223,7 @@ func (b *browser) size(width, height int, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// screenshot saves a picture of the window in the folder of PROVISO_SCREENSHOTS, for
-// people.
+// screenshot saves a picture of the window, for people, in the folder PROVISO_SCREENSHOTS.
 func (b *browser) screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("PROVISO_SCREENSHOTS")
@@ -238,7 +237,7 @@ func (b *browser) screenshot(name string) {
 	}
 }
 
-// trouble returns the errors of the page, and the requests that it tried to make.
+// trouble returns the page's errors and its attempted requests.
 func (b *browser) trouble() []string {
 	var list []string
 	for _, e := range b.events {

@@ -9,8 +9,8 @@ import (
 	"encoding/json"
 )
 
-// codeQuality is an issue in a report for GitLab's code quality, which shows issues in
-// a merge request that its target branch does not have.
+// codeQuality is an issue of a GitLab code quality report. In a merge request, GitLab shows
+// the issues that the target branch does not have.
 type codeQuality struct {
 	Description string `json:"description"`
 	CheckName   string `json:"check_name"`
@@ -24,13 +24,13 @@ type codeQuality struct {
 	} `json:"location"`
 }
 
-// unknownPlace is the path of an issue whose place is not known: GitLab drops issues
-// without one.
+// unknownPlace is the path of an issue whose place is unknown: GitLab drops issues without
+// a path.
 const unknownPlace = "proviso.yaml"
 
 // renderCodeQuality writes an issue for each row that failed or was not decided, worst
-// first. Its fingerprint depends on the column, the case and the assertion, but not on
-// the line or the output, so that the same failure is the same issue in both branches.
+// first. The fingerprint depends on the column, the case and the assertion, but not on the
+// line or the output, so the same failure is the same issue in both branches.
 func renderCodeQuality(ctx context.Context, w *bufio.Writer, in *Input) error {
 	marks, err := survey(ctx, in.Rows)
 	if err != nil {
@@ -44,7 +44,7 @@ func renderCodeQuality(ctx context.Context, w *bufio.Writer, in *Input) error {
 			return err
 		}
 		issue := issueOf(in.Meta, row, m.mark)
-		if !seen[issue.Fingerprint] { // repeats of a case are one issue
+		if !seen[issue.Fingerprint] { // repeats of a case share an issue
 			seen[issue.Fingerprint] = true
 			list = append(list, issue)
 		}

@@ -29,8 +29,8 @@ func readQuality(t testing.TB, text string) []qualityIssue {
 	return list
 }
 
-// TestCodeQuality: an issue has what GitLab requires, and keeps its fingerprint where only
-// its line changes.
+// TestCodeQuality: an issue has what GitLab requires, and keeps its fingerprint if only its
+// line changes.
 func TestCodeQuality(t *testing.T) {
 	t.Parallel()
 	m, sum, results := sample(t)

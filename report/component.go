@@ -6,8 +6,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// grading appends the verdicts on the row's assertions, and the result of the
-// assertion set.
+// grading appends the verdicts on the row's assertions and the result of the assertion set.
 func (e *encoder) grading(r *proviso.Result) {
 	a := &r.Aggregate
 	if a.Evaluation != nil {
@@ -33,8 +32,8 @@ func (e *encoder) grading(r *proviso.Result) {
 	e.raw("]}")
 }
 
-// gradingCost sums the usage and cost of deciding, and what was incurred. Members are
-// included in the numbers of their set.
+// gradingCost sums the usage, incurred usage and cost of deciding. The numbers of a set
+// include its members.
 func gradingCost(r *proviso.Result) (usage, incurred proviso.Usage, cost float64) {
 	var kept proviso.Usage
 	for _, list := range [...][]proviso.Verdict{r.Verdicts, r.SetVerdict} {
@@ -47,8 +46,8 @@ func gradingCost(r *proviso.Result) (usage, incurred proviso.Usage, cost float64
 	return usage, without(usage, kept), cost
 }
 
-// components appends verdicts as one flat list: each is followed by its own
-// components.
+// components appends verdicts as one flat list, in which each verdict is followed by its
+// own components.
 func (e *encoder) components(list []proviso.Verdict, first bool) bool {
 	for i := range list {
 		if !first {
@@ -61,7 +60,7 @@ func (e *encoder) components(list []proviso.Verdict, first bool) bool {
 	return first
 }
 
-// members returns the number of components in the flat list for these verdicts.
+// members returns the number of components in the flat list of these verdicts.
 func members(list []proviso.Verdict) int {
 	n := len(list)
 	for i := range list {
@@ -103,8 +102,8 @@ func (e *encoder) component(v *proviso.Verdict) {
 	e.b = append(e.b, '}')
 }
 
-// criteria appends the verdicts on the criteria of a judged assertion under the
-// names of the judge's contract.
+// criteria appends the verdicts on a judged assertion's criteria under the names of the
+// judge's contract.
 func (e *encoder) criteria(list []proviso.CriterionVerdict) {
 	e.list(`,"criteria":`, len(list), func(i int) {
 		c := &list[i]
@@ -126,8 +125,8 @@ func (e *encoder) criteria(list []proviso.CriterionVerdict) {
 	})
 }
 
-// assertion appends an assertion as written in the suite. A set is written without
-// its members, whose own components follow.
+// assertion appends an assertion as written in the suite. A set is written without its
+// members, because their own components follow.
 func (e *encoder) assertion(a *proviso.Assertion) {
 	switch {
 	case a == nil:
@@ -166,7 +165,7 @@ func (e *encoder) evidence(list []proviso.Evidence) {
 	})
 }
 
-// evaluation appends the assertion set's result under the names of the judge's
+// evaluation appends the result of the assertion set under the names of the judge's
 // contract.
 func (e *encoder) evaluation(v *proviso.Evaluation) {
 	score := math.NaN()

@@ -5,8 +5,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/usd"
 )
 
-// An answer from a cache has two prices: its original cost, and the cost for this
-// run, which is zero. promptfoo calls the second one incurred.
+// An answer from a cache has two prices: its original cost, and its cost in this run, which
+// is zero. promptfoo calls the second one incurred.
 
 // bill is the cost of an answer.
 type bill struct {
@@ -37,7 +37,7 @@ func billOf(o *proviso.Output) bill {
 	return b
 }
 
-// spent is the usage that the run incurred.
+// spent returns the usage that the run incurred.
 func (b *bill) spent() proviso.Usage {
 	if b.cached {
 		return proviso.Usage{}
@@ -65,8 +65,8 @@ func without(u, other proviso.Usage) proviso.Usage {
 	}
 }
 
-// spent returns the tokens and the cost of a run, as far as there are any, with the
-// incurred cost if that is less.
+// spent formats the tokens and the cost of a run, if there are any, and the incurred cost
+// if it is lower.
 func spent(t proviso.Totals) (list []string) {
 	if t.Usage.Total > 0 {
 		list = append(list, Plural(int(t.Usage.Total), "token"))

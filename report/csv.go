@@ -11,12 +11,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxVarColumns limits the columns of variables. Further variables share one column.
+// maxVarColumns limits the variable columns. Further variables share one column.
 const maxVarColumns = 500
 
-// renderCSV writes promptfoo's table: a line for each case, with a column for each
-// variable and, for each prompt at each provider, columns for the output and its
-// verdict. It is RFC 4180 in UTF-8.
+// renderCSV writes promptfoo's table: one line per case, one column per variable, and for
+// each prompt at each provider columns for the output and its verdict. The format is RFC
+// 4180 in UTF-8.
 func renderCSV(ctx context.Context, w *bufio.Writer, in *Input) error {
 	t := csvTable{in: in, w: w, vars: map[string]int{}}
 	if err := t.survey(ctx); err != nil {
@@ -42,21 +42,21 @@ func renderCSV(ctx context.Context, w *bufio.Writer, in *Input) error {
 type csvTable struct {
 	in        *Input
 	w         *bufio.Writer
-	names     []string // of the variables, in order of first occurrence
+	names     []string // variable names in order of first occurrence
 	vars      map[string]int
 	more      bool // there are more variables than columns
 	described bool // some case has a description
 	columns   int
 
-	line  []string // of the current case
+	line  []string // the current case's line
 	test  int
 	begun bool
 }
 
-// perColumn are the columns of each prompt at each provider beside its output.
+// perColumn names the columns that follow each output column.
 var perColumn = [...]string{"Status", "Score", "Named Scores", "Grader Reason"}
 
-// survey collects the names of the variables.
+// survey collects the variable names.
 func (t *csvTable) survey(ctx context.Context) error {
 	t.columns = t.in.columns()
 	n := 0
@@ -82,10 +82,10 @@ func (t *csvTable) survey(ctx context.Context) error {
 	return t.in.Rows.Err()
 }
 
-// name makes a column for a variable, whose name is in JSON form.
+// name adds a column for a variable. quoted is its name as JSON.
 func (t *csvTable) name(quoted []byte) {
 	if len(quoted) > 0 && quoted[0] == '_' {
-		return // promptfoo's own, such as _conversation
+		return // one of promptfoo's own variables, such as _conversation
 	}
 	if _, ok := t.vars[string(quoted)]; ok {
 		return
@@ -172,7 +172,7 @@ func (t *csvTable) add(row view) {
 	cells[4] = Neutral(reasonOf(row))
 }
 
-// reasonOf returns why a row did not pass, or the reason of its grading.
+// reasonOf returns why a row did not pass, or else the reason of its grading.
 func reasonOf(row view) string {
 	var parts []string
 	reasons := row.reasons()
@@ -213,7 +213,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
-// flush writes the line, if there is one.
+// flush writes the pending line, if any.
 func (t *csvTable) flush() {
 	if !t.begun {
 		return
@@ -228,9 +228,9 @@ func (t *csvTable) flush() {
 	t.w.WriteString("\r\n")
 }
 
-// Neutral returns text that no spreadsheet reads as a formula: a text that begins
-// like a formula gets a quote in front. Source: OWASP, "CSV Injection". Control
-// characters, at which some readers stop, are shown as escapes.
+// Neutral returns text that no spreadsheet interprets as a formula: a text that begins like
+// a formula gets a leading quote. Source: OWASP, "CSV Injection". Control characters, at
+// which some readers stop, are shown as escapes.
 func Neutral(s string) string {
 	var b strings.Builder
 	r, _ := utf8.DecodeRuneInString(s)
@@ -249,8 +249,8 @@ func Neutral(s string) string {
 	return b.String()
 }
 
-// writeCell writes a cell. It is quoted if it contains anything that ends a cell in
-// any dialect of CSV.
+// writeCell writes a cell. It quotes the text if any dialect of CSV would end the cell
+// within it.
 func writeCell(w *bufio.Writer, s string) {
 	if !strings.ContainsAny(s, ",;\t\"\r\n") {
 		w.WriteString(s)

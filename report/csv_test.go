@@ -28,7 +28,7 @@ func TestCSVHasALineForEachCase(t *testing.T) {
 	var kept memoryRows
 	for i := range 6 {
 		if i == 4 {
-			continue // the case is not for the second column
+			continue // the case does not apply to the second column
 		}
 		c := caseOf(t, i/3, fmt.Sprintf(`{"vars":{"a":-1.5,"v%d":"-x","_conversation":[1]},"assert":[{"type":"contains","value":"a"}]}`, i/3))
 		r := resultOf(c, fmt.Sprintf("out %d", i), [...]proviso.Status{proviso.Pass, proviso.Fail}[i%2])

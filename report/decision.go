@@ -8,30 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// Decision is what a gate decided on a run: whether the change may merge. A report begins
-// with it. Its JSON is that of a comparison of the server, with the rows besides.
+// Decision is a gate's decision on a run: whether the change may merge. A report begins
+// with it. Its JSON is the server's JSON of a comparison, plus the rows.
 type Decision struct {
 	Outcome string   `json:"decision"` // pass, fail or inconclusive; "" if nothing could be compared
-	Reasons []Reason `json:"reasons"`  // those that decided come first
-	Needed  *Needed  `json:"needed"`   // nil if no number of cases is known to decide
+	Reasons []Reason `json:"reasons"`  // the deciding reasons first
+	Needed  *Needed  `json:"needed"`   // nil if no known number of cases would decide
 	Base    string   `json:"base,omitempty"`
 }
 
-// Reason is one rule that decided, or that is to be known besides.
+// Reason is one rule that decided, or a further note.
 type Reason struct {
 	Rule      string `json:"rule"`
 	Assertion string `json:"assertion,omitempty"` // "" if the rule is about the suite
-	Met       bool   `json:"met"`                 // false if the rule kept the change from passing
+	Met       bool   `json:"met"`                 // false if the rule prevented a pass
 	Text      string `json:"text"`                // a sentence; names from the suite are quoted
-	Rows      []int  `json:"rows,omitempty"`      // indices of the rows that it is about, the worst first, at most [ReasonRows]
-	More      int    `json:"more_rows,omitempty"` // how many other rows it is about
-	Note      bool   `json:"-"`                   // it did not decide
+	Rows      []int  `json:"rows,omitempty"`      // indices of the rows concerned, the worst first, at most [ReasonRows]
+	More      int    `json:"more_rows,omitempty"` // number of further rows concerned
+	Note      bool   `json:"-"`                   // a note, which did not decide
 }
 
 // ReasonRows limits the rows of a [Reason].
 const ReasonRows = 5
 
-// Needed is what would turn "inconclusive" into a decision: so many cases, or so many
+// Needed is what would turn "inconclusive" into a decision: this many cases, or this many
 // repeats of the same cases. A number is 0 if it is not known.
 type Needed struct {
 	Cases   int `json:"cases"`
@@ -51,8 +51,8 @@ func (n *Needed) String() string {
 	return fmt.Sprintf("About %s, or %s of each case, would be enough to decide.", Plural(n.Cases, "case"), Plural(n.Repeats, "repeat"))
 }
 
-// PassRateDecision is the decision by the share of the rows that must pass: pass, fail if
-// too few pass, or else inconclusive, because it depends on rows with errors.
+// PassRateDecision decides by the share of rows that must pass. It is a fail if too few
+// pass, and inconclusive if rows with errors could change the result.
 func PassRateDecision(s *Summary, least float64, missed bool) *Decision {
 	c := s.rows
 	d := &Decision{Outcome: "inconclusive"}
@@ -69,8 +69,8 @@ func PassRateDecision(s *Summary, least float64, missed bool) *Decision {
 	return d
 }
 
-// worstRows returns indices of rows that failed, else of those with errors, and how many
-// others there are.
+// worstRows returns indices of failed rows, or of rows with errors if none failed, and the
+// number of further ones.
 func (s *Summary) worstRows() (list []int, more int) {
 	t := s.Totals()
 	list, more = s.failures(), t.Failed
@@ -84,10 +84,10 @@ func (s *Summary) worstRows() (list []int, more int) {
 	return list, more - len(list)
 }
 
-// maxReasons limits how many reasons a report shows.
+// maxReasons limits the reasons in a report.
 const maxReasons = 20
 
-// words returns the sign, the class of its colour and the words of an outcome.
+// words returns the sign, colour class and words of an outcome.
 func (d *Decision) words() (sign, class, text string) {
 	switch d.Outcome {
 	case "pass":
@@ -100,7 +100,8 @@ func (d *Decision) words() (sign, class, text string) {
 	return "?", "error", "Undecided: nothing to compare"
 }
 
-// mark returns the sign in front of a reason, and the word for those who do not see it.
+// mark returns the sign before a reason, its colour class, and a word for readers who do
+// not see the sign.
 func (r *Reason) mark(d *Decision) (sign, class, word string) {
 	sign, class, _ = d.words()
 	switch {
@@ -112,7 +113,7 @@ func (r *Reason) mark(d *Decision) (sign, class, word string) {
 	return sign, class, map[string]string{"fail": "Not met"}[class]
 }
 
-// name returns the rule with its assertion.
+// name returns the rule and its assertion.
 func (r *Reason) name() string {
 	if r.Assertion == "" {
 		return r.Rule
@@ -120,7 +121,7 @@ func (r *Reason) name() string {
 	return r.Rule + " " + r.Assertion
 }
 
-// decision writes the decision of the gate, if there is one.
+// decision writes the gate's decision, if any.
 func (m *markdown) decision() {
 	d := m.in.Meta.Decision
 	if d == nil {
@@ -149,12 +150,12 @@ func (m *markdown) decision() {
 	m.line("")
 }
 
-// about reports whether a reason is about a row.
+// about reports whether any reason concerns a row.
 func (d *Decision) about(row int) bool {
 	return d != nil && slices.ContainsFunc(d.Reasons[:min(len(d.Reasons), maxReasons)], func(r Reason) bool { return slices.Contains(r.Rows, row) })
 }
 
-// leading returns the marks with the rows of the decision first.
+// leading returns the marks, with the rows of the decision first.
 func (d *Decision) leading(list []mark) []mark {
 	isAbout := func(m mark) bool { return d.about(m.index) }
 	isOther := func(m mark) bool { return !isAbout(m) }
@@ -163,14 +164,14 @@ func (d *Decision) leading(list []mark) []mark {
 
 // decision appends the decision as a member of an object, if there is one.
 func (e *encoder) decision(d *Decision) {
-	if text, err := json.Marshal(d); err == nil && d != nil { // it has texts and numbers only
+	if text, err := json.Marshal(d); err == nil && d != nil { // it contains only texts and numbers
 		e.raw(`,"decision":` + string(text))
 	}
 }
 
-// MarkdownSentence escapes a sentence that has names of the suite in it. A backslash keeps
-// Markdown from reading markup. Mentions, references and bare addresses are found in
-// the text without backslashes, so a word joiner, which is invisible, breaks them.
+// MarkdownSentence escapes a sentence that contains names from the suite. A backslash
+// prevents Markdown from interpreting markup. Mentions, references and bare addresses are
+// recognised in the text without backslashes, so an invisible word joiner breaks them.
 func MarkdownSentence(text string) string {
 	var b strings.Builder
 	text = Line(text, maxSentence)
@@ -189,7 +190,7 @@ func MarkdownSentence(text string) string {
 
 const maxSentence = 1000 // cells
 
-// endsIn reports whether a text ends in a word, in letters of any case.
+// endsIn reports whether a text ends in a word, ignoring case.
 func endsIn(text, word string) bool {
 	return len(text) >= len(word) && strings.EqualFold(text[len(text)-len(word):], word)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// decisionRun is 60 rows that fail but for the first, with a decision about one that would not
-// be among the worst 50.
+// decisionRun is 60 rows of which only the first passes. The decision concerns a row that
+// would not be among the worst 50.
 func decisionRun(t testing.TB, d *report.Decision) (*report.Meta, *report.Summary, report.Rows) {
 	t.Helper()
 	m, sum := plain()
@@ -29,8 +29,8 @@ func decisionRun(t testing.TB, d *report.Decision) (*report.Meta, *report.Summar
 	return m, sum, keep(t, m, sum, results)
 }
 
-// TestReportBeginsWithTheDecision: what decided, why, and links to the cases, which are in
-// the page without a script.
+// TestReportBeginsWithTheDecision: the report begins with the decision, the reasons, and
+// links to the cases, which the page contains without a script.
 func TestReportBeginsWithTheDecision(t *testing.T) {
 	t.Parallel()
 	m, sum, rows := decisionRun(t, &report.Decision{Outcome: "fail", Base: "main", Needed: &report.Needed{Cases: 90}, Reasons: []report.Reason{
@@ -72,7 +72,7 @@ func TestReportBeginsWithTheDecision(t *testing.T) {
 	}
 }
 
-// TestOutcomesHaveWords: an outcome is never told by a colour alone.
+// TestOutcomesHaveWords: an outcome is never shown by a colour alone.
 func TestOutcomesHaveWords(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[string]string{"pass": "✓ Pass", "fail": "✕ Fail: blocked", "inconclusive": "? Inconclusive: undecided", "": "? Undecided: nothing to compare"} {
@@ -84,7 +84,7 @@ func TestOutcomesHaveWords(t *testing.T) {
 	}
 }
 
-// TestDecisionIsHarmless: names of rules and assertions, and texts, are from a suite.
+// TestDecisionIsHarmless: names of rules and assertions, and texts, come from a suite.
 func TestDecisionIsHarmless(t *testing.T) {
 	t.Parallel()
 	eachHostile(t, func(t *testing.T, text string) {
@@ -105,7 +105,8 @@ func TestDecisionIsHarmless(t *testing.T) {
 	})
 }
 
-// TestPassRateDecision: an error is no pass; what errors leave open is undecided.
+// TestPassRateDecision: an error is not a pass, and a result that depends on errors is
+// undecided.
 func TestPassRateDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Detail is a row in the form that the app and the report show.
+// Detail is a row in the form shown by the app and the report.
 type Detail struct {
 	Index        int               `json:"index"`
 	Case         string            `json:"case" doc:"Its id"`
@@ -63,9 +63,9 @@ type DetailCriterion struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// DetailEvidence is a quote that a verdict rests on. Start and End are its offsets in
+// DetailEvidence is a quote that supports a verdict. Start and End are its offsets in
 // [Detail.Output], in UTF-16 units as in JavaScript; both are nil if the output does not
-// contain it.
+// contain the quote.
 type DetailEvidence struct {
 	Quote string `json:"quote"`
 	Start *int   `json:"start,omitempty"`
@@ -79,17 +79,18 @@ type DiffPart struct {
 	Text string `json:"text"`
 }
 
-// Limits of a [Detail], besides that of its texts.
+// Limits of a [Detail], besides the limit of its texts.
 const (
 	detailVars  = 50
 	detailParts = 2000 // assertions of a row, and quotes
-	maxName     = 500  // bytes of the name of an assertion, as in a matrix
-	around      = 300  // bytes on either side of the part that differs
+	maxName     = 500  // bytes of an assertion name, as in a matrix
+	around      = 300  // bytes on either side of the differing part
 )
 
 // NewDetail reads a row that [AppendRow] wrote. An output, a prompt or a variable has at
-// most limit bytes, a reason or a criterion a quarter of it; what is shortened is named in
-// Cut. Whether the row is forgiven depends on others, so it is left to the caller.
+// most limit bytes, a reason or a criterion a quarter of that, but at least 200 or limit if
+// it is less. Cut names the shortened texts. Whether the row is forgiven depends on other
+// rows, so the caller sets it.
 func NewDetail(m *Meta, record []byte, limit int) (*Detail, error) {
 	row, err := viewOf(record)
 	if err != nil {
@@ -99,13 +100,13 @@ func NewDetail(m *Meta, record []byte, limit int) (*Detail, error) {
 	return b.detail(row), nil
 }
 
-// detailer makes the detail of one row.
+// detailer builds the detail of one row.
 type detailer struct {
 	meta       *Meta
-	limit, why int    // bytes of texts and of reasons
-	raw        string // the output, as the offsets of evidence count it
-	shown      string // the output, as the detail has it
-	quotes     int    // so far
+	limit, why int    // maximum bytes of texts and of reasons
+	raw        string // the full output, to which the offsets of evidence refer
+	shown      string // the output as shown in the detail
+	quotes     int    // number of quotes so far
 	cut        []string
 }
 
@@ -131,7 +132,7 @@ func (b *detailer) detail(row view) *Detail {
 	return d
 }
 
-// text returns a long text within the limit, and short one that is part of a reason.
+// text limits a long text; short limits a text that is part of a reason.
 func (b *detailer) text(name, s string) string  { return b.bound(name, s, b.limit) }
 func (b *detailer) short(name, s string) string { return b.bound(name, s, b.why) }
 
@@ -157,12 +158,12 @@ func (b *detailer) vars(row view) [][2]string {
 	return list
 }
 
-// assertions returns the verdicts in the order of the suite, each followed by its parts.
+// assertions returns the verdicts in suite order, each followed by its parts.
 func (b *detailer) assertions(row *value.Object) []DetailAssertion {
 	list := []DetailAssertion{}
 	components, _ := row.Object("gradingResult").At("componentResults").([]any)
 	output, _ := row.Object("response").Get("output")
-	var ends []int // of the sets around a component
+	var ends []int // ends of the sets around a component
 	for i, v := range components {
 		if len(list) == detailParts {
 			b.cut = append(b.cut, "assertions")
@@ -207,8 +208,8 @@ func (b *detailer) assertion(c *value.Object, output any) DetailAssertion {
 	return a
 }
 
-// expected adds what an assertion asks for: the instruction of a judged one, else the
-// value.
+// expected adds what an assertion requires: the instruction of a judged assertion,
+// otherwise the value.
 func (b *detailer) expected(a *DetailAssertion, x *brokenAssertion) {
 	if x.judged != nil {
 		a.Asks = b.short("assertions", x.judged.Instruction)
@@ -216,7 +217,7 @@ func (b *detailer) expected(a *DetailAssertion, x *brokenAssertion) {
 	}
 	v := defined(x.value)
 	if v == nil {
-		v = x.about.value // of the check of a judged assertion
+		v = x.about.value // value of the judged assertion's check
 	}
 	switch {
 	case v == nil:
@@ -227,7 +228,7 @@ func (b *detailer) expected(a *DetailAssertion, x *brokenAssertion) {
 	}
 }
 
-// judgement adds the criteria of a judged assertion, and their evidence.
+// judgement adds the criteria of a judged assertion and their evidence.
 func (b *detailer) judgement(a *DetailAssertion, j *Judgement) {
 	if j == nil {
 		return
@@ -247,7 +248,7 @@ func (b *detailer) judgement(a *DetailAssertion, j *Judgement) {
 	}
 }
 
-// evidence adds quotes, each once, with their places in the shown output.
+// evidence adds quotes without duplicates, with their places in the shown output.
 func (b *detailer) evidence(a *DetailAssertion, list []proviso.Evidence) {
 	for _, e := range list[:min(len(list), maxEvidence)] {
 		if e.Quote == "" || slices.ContainsFunc(a.Evidence, func(o DetailEvidence) bool { return o.Quote == e.Quote && o.Note == e.Note }) {
@@ -265,11 +266,11 @@ func (b *detailer) evidence(a *DetailAssertion, list []proviso.Evidence) {
 	}
 }
 
-// place returns where the shown output has a quote, in UTF-16 units.
+// place returns the offsets of a quote in the shown output, in UTF-16 units.
 func (b *detailer) place(e proviso.Evidence) (start, end *int) {
 	at := -1
 	if n := e.Start + len(e.Quote); n <= min(len(b.raw), len(b.shown)) && b.raw[:n] == b.shown[:n] {
-		at = e.Start // the texts are equal up to there, so the offset of one is that of the other
+		at = e.Start // both texts are equal up to there, so the offset is valid for both
 	}
 	if at < 0 || !strings.HasPrefix(b.shown[at:], e.Quote) {
 		at = strings.Index(b.shown, e.Quote)
@@ -282,8 +283,8 @@ func (b *detailer) place(e proviso.Evidence) (start, end *int) {
 	return &from, &to
 }
 
-// differences adds where the output differs from the expected value. A part of the output
-// that must not be there is evidence, which the output marks.
+// differences adds the differences between output and expected value. A forbidden part of
+// the output is evidence, which is marked in the output.
 func (b *detailer) differences(a *DetailAssertion, parts []passage) {
 	for _, x := range parts {
 		if x.name == "found" && x.end <= len(b.raw) && b.raw[x.start:x.end] == x.text[x.start:x.end] {
@@ -291,7 +292,7 @@ func (b *detailer) differences(a *DetailAssertion, parts []passage) {
 			return
 		}
 	}
-	if len(parts) != 2 || parts[0].plain { // nothing in common: the reason and the output say it all
+	if len(parts) != 2 || parts[0].plain { // nothing in common: the reason and the output are enough
 		return
 	}
 	want, got := parts[0], parts[1]

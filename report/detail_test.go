@@ -64,8 +64,8 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// TestDetailDiffers: what the output lacks is shown beside what it has instead, and what
-// it must not have is marked in it.
+// TestDetailDiffers: text that the output lacks is shown beside what it has instead, and
+// forbidden text is marked in it.
 func TestDetailDiffers(t *testing.T) {
 	t.Parallel()
 	m, _, results := sample(t)
@@ -85,8 +85,8 @@ func TestDetailDiffers(t *testing.T) {
 	}
 }
 
-// TestDetailIsBounded: every text has its limit, and what is shortened is named. A quote
-// that is no longer there is not marked.
+// TestDetailIsBounded: every text has its limit, and the shortened texts are named. A quote
+// that was cut away is not marked.
 func TestDetailIsBounded(t *testing.T) {
 	t.Parallel()
 	m, _, results := judgedRun(t)
@@ -105,8 +105,8 @@ func TestDetailIsBounded(t *testing.T) {
 	}
 }
 
-// TestDetailOfATrace: parents come before children, and a circle of spans ends. Only
-// attributes that say what was done are kept.
+// TestDetailOfATrace: parents come before children, and a cycle of spans ends. Only
+// attributes that describe the operation are kept.
 func TestDetailOfATrace(t *testing.T) {
 	t.Parallel()
 	m, _, results := sample(t)
@@ -128,7 +128,7 @@ func TestDetailOfATrace(t *testing.T) {
 	}
 }
 
-// TestDetailIsThatOfTheFrontEnd compares the members with the types that the pages read.
+// TestDetailIsThatOfTheFrontEnd compares the members with the types in the front end.
 func TestDetailIsThatOfTheFrontEnd(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../web/src/api.ts")
@@ -149,7 +149,7 @@ func TestDetailIsThatOfTheFrontEnd(t *testing.T) {
 	}
 }
 
-// membersIn returns the members of a type in JSON, with ? where one may be missing.
+// membersIn returns the members of a type in JSON, with ? after optional ones.
 func membersIn(v any) []string {
 	var list []string
 	for f := range reflect.TypeOf(v).Fields() {
@@ -162,8 +162,8 @@ func membersIn(v any) []string {
 	return list
 }
 
-// TestDetailOfManyQuotes: the quotes of a row are bounded together, and each is compared
-// only with those that are shown.
+// TestDetailOfManyQuotes: the total number of a row's quotes is limited, and each is
+// compared only with the shown ones.
 func TestDetailOfManyQuotes(t *testing.T) {
 	t.Parallel()
 	m, _, results := judgedRun(t)

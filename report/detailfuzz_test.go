@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// rawJSON is a JSON string with the bytes of s as they are, which need not be UTF-8.
+// rawJSON is a JSON string with the bytes of s unchanged, which may be invalid UTF-8.
 func rawJSON(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -26,7 +26,7 @@ func rawJSON(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// foreignRow is a row that another program wrote: its evidence is at any place.
+// foreignRow is a row written by another program: its evidence may be anywhere.
 func foreignRow(output, quote, kind, expected string, start int) []byte {
 	return fmt.Appendf(nil, `{"index":0,"caseId":%[2]s,"promptIdx":0,"vars":{%[2]s:%[1]s},"response":{"output":%[1]s,"spans":[{"id":%[2]s,"parent":%[3]s},{"id":%[3]s,"parent":%[2]s}]},`+
 		`"verdict":"fail","score":0,"gradingResult":{"componentResults":[{"status":"fail","score":0,"reason":%[2]s,"members":%[5]d,"evidence":[{"quote":%[2]s,"start":%[5]d}],`+
@@ -60,8 +60,8 @@ func checkDetail(t *testing.T, row []byte, limit int) {
 	}
 }
 
-// TestDetailOfForeignRow: bytes that are not UTF-8 take more room in a page than in the
-// file, so an offset may be within one and not the other.
+// TestDetailOfForeignRow: invalid UTF-8 takes more bytes in a page than in the file, so an
+// offset may be valid in only one of them.
 func TestDetailOfForeignRow(t *testing.T) {
 	t.Parallel()
 	output := strings.Repeat("\xffa", 20) + "end"

@@ -12,17 +12,17 @@ import (
 
 // passage is a text with a marked part, as byte offsets.
 type passage struct {
-	name       string // name of the line
+	name       string // name shown before the line
 	text       string
-	start, end int // of the marked part; equal if something is missing there
+	start, end int // bounds of the marked part; equal if something is missing there
 	plain      bool
 }
 
-// maxCompared limits how much of an output is searched for the difference.
+// maxCompared limits how many bytes of an output are searched for the difference.
 const maxCompared = 1 << 20
 
-// compare returns where an output differs from the expected value, or nil for types
-// whose reason is sufficient. Output and value are values of package proviso.
+// compare returns where an output differs from the expected value. It returns nil for types
+// whose reason is sufficient. Output and value are values of package value.
 func compare(types proviso.Types, kind string, value, output any) []passage {
 	facts := types.Of(kind)
 	if facts == nil || facts.Match == proviso.MatchNone {
@@ -53,7 +53,7 @@ func compare(types proviso.Types, kind string, value, output any) []passage {
 	return nil
 }
 
-// textOf returns a value in the form that text assertions use.
+// textOf returns a value as text assertions see it.
 func textOf(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -64,8 +64,8 @@ func textOf(v any) string {
 	return value.Stringify(v)
 }
 
-// canonical returns JSON text in proviso's format, so that white space does not count
-// as a difference from a structure.
+// canonical returns JSON text in proviso's format, so that white space does not count as a
+// difference.
 func canonical(text string) string {
 	if v, err := value.ParseReply(context.Background(), text); err == nil {
 		return value.Stringify(v)
@@ -73,10 +73,10 @@ func canonical(text string) string {
 	return text
 }
 
-// differing marks the parts of two texts between their common beginning and end.
+// differing marks the parts of two texts between their common prefix and suffix.
 func differing(want, got string) []passage {
 	if want == got {
-		return nil // they differ in kind, which the reason explains
+		return nil // they differ in kind, as the reason explains
 	}
 	start := commonPrefix(want, got)
 	tail := commonSuffix(want[start:], got[start:])
@@ -86,7 +86,7 @@ func differing(want, got string) []passage {
 	}
 }
 
-// differingAt compares want with the part of got from at to end.
+// differingAt compares want with got[at:end].
 func differingAt(want, got string, at, end int) []passage {
 	same := commonPrefix(want, got[at:])
 	end = excerpt.Start(got, min(max(end, at+same), len(got)))
@@ -96,14 +96,13 @@ func differingAt(want, got string, at, end int) []passage {
 	}
 }
 
-// nearest finds the longest beginning of want that occurs in got and marks the text
-// after it.
+// nearest finds the longest prefix of want that occurs in got, and marks the text after it.
 func nearest(want, got string, fold bool) []passage {
 	w, g := want, got
 	if fold {
 		w, g = lowerASCII(want), lowerASCII(got)
 	}
-	// If a beginning occurs, shorter ones do too, so binary search finds the longest.
+	// If a prefix occurs, shorter ones do too, so binary search finds the longest.
 	low, high := 0, min(len(w), maxNeedle)
 	for low < high {
 		middle := (low + high + 1) / 2
@@ -121,11 +120,11 @@ func nearest(want, got string, fold bool) []passage {
 }
 
 const (
-	minShared = 3 // shorter agreement is chance
+	minShared = 3 // shorter matches are chance
 	maxNeedle = 4096
 )
 
-// forbidden marks text that must not be there.
+// forbidden marks text that must not occur.
 func forbidden(facts *proviso.TypeFacts, value any, got string) []passage {
 	list, isList := value.([]any)
 	if !isList {
@@ -150,7 +149,7 @@ func forbidden(facts *proviso.TypeFacts, value any, got string) []passage {
 	return nil
 }
 
-// lowerASCII lowers ASCII letters only, which keeps every offset.
+// lowerASCII lowers only ASCII letters, so every offset stays valid.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -161,7 +160,7 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// commonPrefix returns the length of the common beginning, in whole characters.
+// commonPrefix returns the length of the common prefix, in whole characters.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -170,7 +169,7 @@ func commonPrefix(a, b string) int {
 	return min(excerpt.Start(a, n), excerpt.Start(b, n))
 }
 
-// commonSuffix returns the length of the common end, in whole characters.
+// commonSuffix returns the length of the common suffix, in whole characters.
 func commonSuffix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
@@ -182,8 +181,8 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// show returns the passage on one line of at most cells, and the cells of its marked
-// part: n cells from column at. Long texts are shortened on both sides of the mark.
+// show returns the passage on one line of at most the given cells, and the column and width
+// of its marked part in cells. It shortens long texts on both sides of the mark.
 func (x *passage) show(cells int) (line string, at, n int) {
 	if x.plain {
 		return cut(x.text, cells), 0, 0

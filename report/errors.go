@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// maxErrorText is how many bytes of an error are compared with others.
+// maxErrorText is how many bytes of an error are compared.
 const maxErrorText = 500
 
-// sameError combines the rows that are undecided for the same reason, such as a model
-// that does not exist. Reports show one of them, and their number.
+// sameError combines the rows that are undecided for the same reason, such as a model that
+// does not exist. Reports show one of these rows and their number.
 type sameError struct {
 	text  string
-	first int // index of the first
+	first int // index of the first row
 	rows  int
 }
 
-// undecided counts a row that has an error.
+// undecided counts a row with an error.
 func (s *Summary) undecided(index int, text string) {
 	text = excerpt.Head(text, maxErrorText)
 	e := s.errors[text]
@@ -31,19 +31,19 @@ func (s *Summary) undecided(index int, text string) {
 	}
 }
 
-// undecidedRows returns the different errors in order of first occurrence.
+// undecidedRows returns the distinct errors in order of first occurrence.
 func (s *Summary) undecidedRows() []*sameError {
 	return slices.SortedFunc(maps.Values(s.errors), func(a, b *sameError) int { return cmp.Compare(a.first, b.first) })
 }
 
-// distinct is a row to show, and the number of rows it represents.
+// distinct is a row to show, and how many rows it represents.
 type distinct struct {
 	mark
 	rows int
 }
 
-// distinct returns the rows that failed, and one row for each different error, in the
-// order of the marks.
+// distinct returns the failed rows, and one row for each distinct error, in the order of
+// the marks.
 func (s *Summary) distinct(marks []mark) []distinct {
 	rows := map[int]int{}
 	for _, e := range s.errors {

@@ -66,7 +66,7 @@ func TestOneErrorIsShownOnce(t *testing.T) {
 	}
 }
 
-// TestJUnitDescribesAnErrorOnce: every row is there, and the first one has the
+// TestJUnitDescribesAnErrorOnce: the report has every row, and only the first one has the
 // details.
 func TestJUnitDescribesAnErrorOnce(t *testing.T) {
 	t.Parallel()

@@ -11,13 +11,13 @@ import (
 
 const (
 	gutter   = "    "
-	nameSize = 10 // of the widest name before a text, with a blank
+	nameSize = 10 // cells of the widest name before a text, with a blank
 	indent   = "      "
 )
 
 // row shows one failing or undecided row: its case, the input, the output, and each
-// assertion that did not pass with its reason. It may represent several rows that are
-// undecided for the same reason.
+// assertion that did not pass, with its reason. rows is the number of rows that it
+// represents, if several are undecided for the same reason.
 func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 	row, err := viewOf(encoded)
 	if err != nil {
@@ -70,8 +70,8 @@ func (p *printer) column(row *value.Object) string {
 	return cut(c.prompt(), promptCells) + " → " + c.provider()
 }
 
-// varsText returns the variables as name=value. Each long value is shortened, so that all
-// names are visible.
+// varsText formats the variables as name=value. It shortens long values, so that all names
+// are visible.
 func varsText(row view) string {
 	var parts []string
 	for name, v := range row.vars().All() {
@@ -102,8 +102,8 @@ func (p *printer) outcome(row view, status proviso.Status) {
 	}
 }
 
-// explained reports whether the reason of a row is that of an assertion already
-// shown. A missed threshold, or a provider's error, is not.
+// explained reports whether the reason of a row is that of an assertion already shown. A
+// missed threshold or a provider's error is not.
 func explained(list []brokenAssertion, why string, status proviso.Status) bool {
 	for i := range list {
 		if list[i].reason == why || status == proviso.Errored && list[i].undecided {
@@ -131,29 +131,29 @@ func (p *printer) reason(status proviso.Status, text string) {
 	p.signed(gutter, status.String(), text)
 }
 
-// brokenAssertion is an assertion of a row that failed or was not decided, or several
-// that were not decided for the same reason.
+// brokenAssertion is an assertion of a row that failed or was not decided, or several that
+// were not decided for the same reason.
 type brokenAssertion struct {
 	about     about
-	names     []string // its name; several if they share the reason
-	kinds     []string // their types
+	names     []string // assertion names; several if they share the reason
+	kinds     []string // assertion types
 	reason    string
 	undecided bool
-	note      string // a note on it, written by this package
-	score     string // with its threshold, unless the reason contains it
+	note      string // a note by this package
+	score     string // score with its threshold, unless the reason contains it
 	value     any
-	reshaped  bool // it was decided on a changed output
+	reshaped  bool // decided on a transformed output
 	parts     []passage
 	spans     []passage // the worst spans of a trace: name and note
 	judged    *Judgement
 }
 
-// broken returns the assertions that did not pass. Members of a set that passed are
-// left out. Assertions that are undecided for the same reason are combined.
+// broken returns the assertions that did not pass. It leaves out the members of a set that
+// passed, and combines assertions that are undecided for the same reason.
 func broken(row *value.Object) []brokenAssertion {
 	components, _ := row.Object("gradingResult").At("componentResults").([]any)
 	var list []brokenAssertion
-	first := map[string]int{} // positions of the undecided in the list, by note and reason
+	first := map[string]int{} // positions of undecided assertions in the list, by note and reason
 	for i := 0; i < len(components); i++ {
 		c, _ := components[i].(*value.Object)
 		status := proviso.StatusNamed(c.Text("status"))
@@ -221,7 +221,7 @@ func (p *printer) assertion(b *brokenAssertion, output string) {
 	}
 }
 
-// spansOf returns the spans that support a component: evidence that is not in the
+// spansOf returns the trace spans that support a component: evidence that is not in the
 // output.
 func spansOf(c *value.Object) []passage {
 	list, _ := c.At("evidence").([]any)
@@ -247,7 +247,7 @@ func (p *printer) marked(before string, x *passage) {
 	}
 }
 
-// pad pads s, which is clean, with blanks.
+// pad pads s, which is clean, with blanks on the right.
 func pad(s string, cells int) string {
 	return s + strings.Repeat(" ", max(0, cells-cellsOf(s)))
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Plural returns a number with its noun.
+// Plural returns a number with its noun in the right form.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -14,8 +14,7 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Percent formats a share. It rounds to 100 % and 0 % only if the share is exactly
-// that.
+// Percent formats a share. It shows 100 % and 0 % only if the share is exactly 1 or 0.
 func Percent(share float64) string {
 	text := fmt.Sprintf("%.0f %%", 100*share)
 	switch {

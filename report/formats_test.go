@@ -28,8 +28,8 @@ func shown(t testing.TB, name string, m *report.Meta, sum *report.Summary, rows 
 	return b.String()
 }
 
-// everywhere is a run of two columns in which all untrusted input is text. Its rows
-// are fail, error, pass and skip.
+// everywhere is a run of two columns in which every untrusted input is text. Its rows are
+// fail, error, pass and skip.
 func everywhere(t testing.TB, text string) (*report.Meta, *report.Summary, report.Rows) {
 	prompt, provider := &proviso.Prompt{Label: text, Raw: text}, &proviso.ProviderSpec{ID: text, Label: text}
 	m := &report.Meta{Types: types, RunID: text, Suite: text, Version: text, Config: value.ObjectOf(text, text),
@@ -99,8 +99,8 @@ func eachHostile(t *testing.T, do func(t *testing.T, text string)) {
 	}
 }
 
-// A run file may be damaged or made by hand: for any row, a report is written or an
-// error is returned.
+// A run file may be damaged or made by hand. For any row, either a report or an error must
+// result.
 func FuzzRows(f *testing.F) {
 	f.Add([]byte(`{"index":0,"testIdx":4294967296,"promptIdx":-1,"verdict":"fail","score":"x","vars":{"a":[1,{"b":"}"}]},"repeat":{"of":2}}`))
 	f.Add([]byte(`{"promptIdx":70000,"caseId":7,"repeat":3,"vars":[],"testCase":{"description":null},"gradingResult":{"componentResults":[{"members":9},{"members":-1},3]}}`))

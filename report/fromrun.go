@@ -11,8 +11,8 @@ import (
 
 var _ Rows = (*runfile.Reader)(nil)
 
-// Header returns the header of a run file, from which [FromRun] restores m. The
-// caller adds hash and options.
+// Header returns the header of a run file, from which [FromRun] restores m. The caller adds
+// the hash and the options.
 func (m *Meta) Header() runfile.Header {
 	columns := make([]any, 0, len(m.Columns))
 	for _, c := range m.Columns {
@@ -33,8 +33,8 @@ func (m *Meta) Header() runfile.Header {
 	return runfile.Header{Version: m.Version, Suite: m.Suite, Started: m.Started, Meta: o}
 }
 
-// Trailer returns the last line of a run file: the totals, and data that cannot be
-// computed from the rows.
+// Trailer returns the last line of a run file: the totals, and data that cannot be computed
+// from the rows.
 func Trailer(m *Meta, s *Summary) []byte {
 	t := s.Totals()
 	o := totalsOf(t)
@@ -55,7 +55,7 @@ func Trailer(m *Meta, s *Summary) []byte {
 	return value.AppendJSON(nil, o)
 }
 
-// FromRun returns the data to show a kept run. It reads every row once. For an
+// FromRun returns the data of a kept run for reports. It reads every row once. For an
 // unfinished run, the duration and the derived metrics are unknown.
 func FromRun(r *runfile.Reader) (*Meta, *Summary, error) {
 	h := r.Header()
@@ -104,8 +104,7 @@ func (s *Summary) setDerived(trailer *value.Object) {
 	}
 }
 
-// AddRow counts a row that was encoded by [AppendRow], in the same way as
-// [Summary.Add].
+// AddRow counts a row that [AppendRow] encoded, as [Summary.Add] does.
 func (s *Summary) AddRow(row []byte) error {
 	v, err := value.ParseJSON(string(row))
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *Summary) AddRow(row []byte) error {
 	return nil
 }
 
-// score returns a row's score, which is a name if JSON has no such number.
+// score returns a row's score. It is stored as a name if JSON has no such number.
 func score(o *value.Object) float64 {
 	if name, ok := o.At("scoreText").(string); ok {
 		return value.ToNumber(name)
@@ -157,14 +156,14 @@ func score(o *value.Object) float64 {
 	return num(o, "score")
 }
 
-// Unscored reports whether a row, or a component of one, certainly failed while a
-// part of it is undecided, so that it has no score.
+// Unscored reports whether a row, or a component of one, has no score: it certainly failed
+// while a part of it is undecided.
 func Unscored(o *value.Object) bool {
 	v, ok := o.Get("score")
 	return ok && v == nil && !o.Has("scoreText")
 }
 
-// bothUsages reads the tokens, and the incurred ones.
+// bothUsages reads the usage, and the incurred usage.
 func bothUsages(o *value.Object) (u, incurred proviso.Usage) {
 	u = usageOf(o)
 	if o.Has("incurredTokenUsage") {
@@ -178,8 +177,8 @@ func usageOf(o *value.Object) proviso.Usage {
 		Completion: int64(integer(o, "completion")), Cached: int64(integer(o, "cached")), Requests: int64(integer(o, "numRequests"))}
 }
 
-// num and integer read a member of an object that may be absent or of another kind,
-// which counts as 0.
+// num and integer read a member of an object. A missing member, or one of another kind,
+// counts as 0.
 
 func num(o *value.Object, key string) float64 {
 	v, _ := o.At(key).(float64)

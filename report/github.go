@@ -12,44 +12,40 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// renderGitHub writes the job summary for GitHub Actions, which accepts up to 1 MiB
-// from a step.
+// renderGitHub writes a GitHub Actions job summary, which is limited to 1 MiB per step.
 func renderGitHub(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return writeMarkdown(ctx, w, in, markdownLimits{bytes: 1_000_000, rows: 200, text: 8000, lines: 200})
 }
 
-// shownAnnotations is how many errors, and how many warnings, GitHub shows for a
-// step.
+// shownAnnotations is how many errors, and how many warnings, GitHub shows per step.
 const shownAnnotations = 10
 
-// AnnotationOptions set the number of annotations and their places. The zero value is
-// right for GitHub.
+// AnnotationOptions limit annotations and give their places. The zero value suits GitHub.
 type AnnotationOptions struct {
-	Max int // of errors, and of warnings; 0 means GitHub's limit, 10
+	Max int // maximum errors, and maximum warnings; 0 means GitHub's limit, 10
 
-	// Only reports whether a row, by its index, is annotated; nil means every row that
-	// did not pass. The gate annotates the rows that the change broke.
+	// Only reports whether a row, by its index, is annotated; nil means every row that did
+	// not pass. The gate annotates the rows that the change broke.
 	Only func(index int) bool
 
-	// Place returns the file and the line, from 1, of an assertion of a case, as in
-	// the repository; "" if they are unknown. The assertion is the first that did not
-	// pass, in the form of [AssertionJSON]; nil means the case as a whole. If Place
-	// is nil, no place is known.
+	// Place returns the file in the repository and the line, from 1, of an assertion of a
+	// case; "" if they are unknown. The assertion is the first that did not pass, in the
+	// form of [AssertionJSON]; nil means the case as a whole. If Place is nil, no place is
+	// known.
 	Place func(test int, assertion []byte) (file string, line int)
 }
 
-// AssertionJSON returns an assertion in the form of rows, without the members of a
-// set.
+// AssertionJSON returns an assertion as written in rows, without the members of a set.
 func AssertionJSON(a *proviso.Assertion) []byte {
 	var e encoder
 	e.assertion(a)
 	return e.b
 }
 
-// Annotations writes workflow commands of GitHub Actions, which make it show results
-// in the suite's file: failed rows as errors, undecided ones as warnings, worst
-// first. One annotation represents all rows that are undecided for the same reason.
-// Commands work only on standard output, and only at the beginning of a line.
+// Annotations writes workflow commands of GitHub Actions, which show results in the suite's
+// file: failed rows as errors, undecided ones as warnings, worst first. One annotation
+// represents all rows that are undecided for the same reason. Commands work only on
+// standard output, and only at the beginning of a line.
 func Annotations(ctx context.Context, w io.Writer, o AnnotationOptions, sum *Summary, rows Rows) error {
 	if o.Max <= 0 {
 		o.Max = shownAnnotations
@@ -107,8 +103,8 @@ func annotation(w *bufio.Writer, o *AnnotationOptions, row view, level string, r
 	fmt.Fprintf(w, "::%s %stitle=%s::%s\n", level, place, propertyText(title), dataText(strings.Join(lines, "\n")))
 }
 
-// dataText and propertyText escape the message and a property value of a workflow
-// command, like the runner's toolkit.
+// dataText and propertyText escape the message and a property value of a workflow command,
+// as the runner's toolkit does.
 
 func dataText(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
@@ -118,9 +114,9 @@ func propertyText(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataText(clean(s)))
 }
 
-// culprit returns the assertion that keeps a row from passing: the first that did not
-// pass and counts, or, for a set, its first such member. For a failed row it is a
-// failed assertion, if there is one. It is nil if there is none.
+// culprit returns the assertion that prevents a row from passing: the first counting
+// assertion that did not pass or, for a set, the first such member. For a failed row it
+// prefers a failed assertion. It is nil if there is none.
 func culprit(row view) []byte {
 	if row.status == proviso.Fail {
 		if found := firstOf(row.Object, func(s proviso.Status) bool { return s == proviso.Fail }); found != nil {
@@ -130,7 +126,7 @@ func culprit(row view) []byte {
 	return firstOf(row.Object, func(s proviso.Status) bool { return !succeeded(s) })
 }
 
-// firstOf returns the first assertion that counts and whose status matches.
+// firstOf returns the first counting assertion whose status matches.
 func firstOf(row *value.Object, meant func(proviso.Status) bool) []byte {
 	components, _ := row.Object("gradingResult").At("componentResults").([]any)
 	var found []byte
@@ -143,7 +139,7 @@ func firstOf(row *value.Object, meant func(proviso.Status) bool) []byte {
 			continue
 		}
 		found = value.AppendJSON(nil, a)
-		end = min(end, i+1+members) // its own members say more, others do not matter
+		end = min(end, i+1+members) // the set's own members are more specific
 	}
 	return found
 }

@@ -61,7 +61,7 @@ func keep(t testing.TB, m *report.Meta, sum *report.Summary, rows []*proviso.Res
 	return r
 }
 
-// types are some of the table of package check: how reports compare them.
+// types are some of the types of package check, with how reports compare them.
 var types = proviso.Types{
 	{Type: "contains", Match: proviso.MatchPart}, {Type: "contains-any", Match: proviso.MatchAnyOne}, {Type: "ends-with", Match: proviso.MatchEnd},
 	{Type: "equals", Match: proviso.MatchWhole}, {Type: "icontains", Match: proviso.MatchPart, FoldsCase: true},
@@ -138,8 +138,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// withoutBundle returns a page without script and style, whose built files are tested
-// elsewhere, and with its data in plain text.
+// withoutBundle returns a page with plain-text data and without script and style, whose
+// built files have tests of their own.
 func withoutBundle(t *testing.T, page string) string {
 	t.Helper()
 	for _, part := range [][2]string{{"<style>", "</style>"}, {"<script>", "</script>"}, {`Content-Security-Policy" content="`, `"`}} {
@@ -180,7 +180,7 @@ func TestTerminalColorSaysTheSame(t *testing.T) {
 func TestFromRunGivesTheSameReports(t *testing.T) {
 	t.Parallel()
 	m, sum, results := sample(t)
-	for i := range 5 { // repeats of one case, some of which fail
+	for i := range 5 { // repeats of one case; some fail
 		c := caseOf(t, len(results), `{"vars":{},"assert":[{"type":"contains","value":"a"}]}`)
 		c.ID, c.Repeat, c.Repeats, c.RepeatPass = "same", i, 5, 3
 		status := proviso.Pass

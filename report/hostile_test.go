@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// hostileRun is a run in which all untrusted input is text.
+// hostileRun is a run in which every untrusted input is text.
 func hostileRun(t testing.TB, kind, text string, val any) string {
 	c := &proviso.Case{ID: text, Description: text, Repeats: 1,
 		Raw: value.ObjectOf("description", text, "vars", value.ObjectOf(text, text))}

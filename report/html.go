@@ -18,7 +18,7 @@ import (
 //go:embed html/page.html
 var pageHTML string
 
-// pageTemplate is parsed when the first page is written.
+// pageTemplate is parsed on first use.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	short := func(s string) string { return Line(s, maxMissedText) }
 	return template.Must(template.New("page").Funcs(template.FuncMap{
@@ -37,10 +37,10 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(unix(pageHTML)))
 })
 
-// renderHTML writes one self-contained page. Without a script it shows the totals, the
-// assertions and the rows that did not pass; with its script, which shows text as text
-// only, all rows, from data inside. The content security policy permits only this script
-// and this style, by their hashes: no other script, no network, no form.
+// renderHTML writes one self-contained page. Without its script the page shows the totals,
+// the assertions and the rows that did not pass. The script shows all rows, from data in
+// the page, and inserts text only as text. The content security policy permits only this
+// script and this style, by their hashes: no other script, no network, no form.
 func renderHTML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	marks, err := survey(ctx, in.Rows)
 	if err != nil {
@@ -63,7 +63,7 @@ func renderHTML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return ctx.Err()
 }
 
-// page is what the template of the page shows.
+// page is the data of the page template.
 type page struct {
 	Meta     *Meta
 	Policy   template.HTMLAttr
@@ -76,8 +76,8 @@ type page struct {
 	columns int
 }
 
-// unix returns text with the line ends that browsers hash, regardless of the system
-// on which the sources were checked out.
+// unix returns text with the line endings that browsers hash, whatever line endings the
+// sources were checked out with.
 func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // hashOf returns the source expression of an inline script or style.
@@ -94,11 +94,11 @@ func (p *page) Title() string {
 	return "Evaluation"
 }
 
-// ID is that of the run. Pages are shared, so commands name the run by it, and not by its
-// path on this machine.
+// ID returns the run's id. Pages are shared, so their commands name the run by its id and
+// not by its path on this machine.
 func (p *page) ID() string { return cut(p.Meta.RunID, 80) }
 
-// About is what the run was, in one line.
+// About describes the run in one line.
 func (p *page) About() string {
 	m, t := p.Meta, p.sum.Totals()
 	parts := []string{Plural(t.Rows(), "result"), duration(m.Elapsed)}
@@ -112,7 +112,7 @@ func (p *page) About() string {
 	return strings.Join(parts, " · ")
 }
 
-// Produced says how the run was made, and how to check it: names and texts.
+// Produced returns how the run was made and how to check it, as pairs of name and text.
 func (p *page) Produced() (list [][2]string) {
 	entry := func(name, text string) {
 		if text != "" {
@@ -142,10 +142,11 @@ func (p *page) Produced() (list [][2]string) {
 	return list
 }
 
-// badge is a sign with the class of its colour, and the word for those who do not see it.
+// badge is a sign with its colour class, and a word for readers who do not see the sign.
 type badge struct{ Sign, Class, Word string }
 
-// statusBadge and answerBadge are those of a verdict and of the answer to a criterion.
+// statusBadge and answerBadge return the badges of a verdict and of an answer to a
+// criterion.
 
 func statusBadge(status string) badge {
 	switch status {
@@ -169,7 +170,7 @@ func answerBadge(status string) badge {
 	return statusBadge(status)
 }
 
-// pageBadge has the sign that pages have for that of texts.
+// pageBadge replaces the sign of text reports by that of pages.
 func pageBadge(sign, class, word string) badge {
 	return badge{strings.Replace(sign, "✗", "✕", 1), class, word}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// block returns the text between two texts, each of which occurs once.
+// block returns the text between two markers, each of which must occur exactly once.
 func block(t testing.TB, page, from, to string) string {
 	t.Helper()
 	before, after, found := strings.Cut(page, from)
@@ -44,10 +44,10 @@ func unpacked(t testing.TB, block string) string {
 	return string(text)
 }
 
-// blocks are the data blocks of a page: letters of base64 in quotes.
+// blocks matches the data blocks of a page: base64 in quotes.
 var blocks = regexp.MustCompile(`<script type="application/json" ([a-z]+="[a-z]+")>("[A-Za-z0-9+/=]*")</script>`)
 
-// pageData is what a page holds besides its markup.
+// pageData is the data of a page besides its markup.
 type pageData struct {
 	Run struct {
 		Progress map[string]int
@@ -86,7 +86,8 @@ func dataOf(t testing.TB, page string) pageData {
 	return d
 }
 
-// detailsIn reads the rows of a block. Its first line has the verdicts that they share.
+// detailsIn reads the rows of a block. Its first line has the verdicts that several rows
+// share.
 func detailsIn(t testing.TB, text string) []report.Detail {
 	t.Helper()
 	var shared [][]report.DetailAssertion
@@ -141,7 +142,7 @@ func TestHTMLPolicyHasTheHashes(t *testing.T) {
 	}
 }
 
-// TestHTMLHoldsAllRows: of 5,000 rows the page has every one, with the counts of the run.
+// TestHTMLHoldsAllRows: the page has each of 5,000 rows, and the counts of the run.
 func TestHTMLHoldsAllRows(t *testing.T) {
 	t.Parallel()
 	m, sum := meta(), report.NewSummary(1)
@@ -184,8 +185,8 @@ func letters(r *rand.Rand, n int) string {
 	return string(b)
 }
 
-// TestHTMLIsBounded: texts are shortened before rows are left out, those of rows that
-// passed first; the page says so, and counts the whole run.
+// TestHTMLIsBounded: texts are shortened before rows are left out, starting with the rows
+// that passed. The page reports this, and counts the whole run.
 func TestHTMLIsBounded(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("PROVISO_TEST_SLOW") == "" {
@@ -228,10 +229,10 @@ func TestHTMLIsBounded(t *testing.T) {
 	}
 }
 
-// markup matches the tags of a page, with what stands between quotes left out.
+// markup matches the tags of a page, ignoring the text between quotes.
 var markup = regexp.MustCompile(`<[^>]*>?`)
 
-// plainTag matches the tags that the page may have: attributes have no text of the run.
+// plainTag matches the permitted tags, whose attributes contain no text of the run.
 var plainTag = regexp.MustCompile(`^</?[a-z]+[0-9]?( (class|id|scope|lang|tabindex|role|aria-[a-z]+|open|type|viewBox|preserveAspectRatio|width|height|x|d|href|name|content|charset|http-equiv)(="[-A-Za-z0-9 .%#',;:/+=]*")?)*/?>$`)
 
 func checkHTML(t testing.TB, text string) string {
@@ -251,7 +252,7 @@ func checkHTML(t testing.TB, text string) string {
 	if !utf8.ValidString(page) {
 		t.Error("not UTF-8")
 	}
-	if n := strings.Count(page, "<script"); n != 5 { // three kinds of data, rows of two groups
+	if n := strings.Count(page, "<script"); n != 5 { // three kinds of data, and rows of two groups
 		t.Errorf("the page has %d scripts", n)
 	}
 	return page
@@ -262,7 +263,7 @@ func TestHTMLIsHarmless(t *testing.T) {
 	eachHostile(t, func(t *testing.T, text string) { checkHTML(t, text) })
 }
 
-// Hostile text neither runs nor loads anything in a browser, with the script and without.
+// Hostile text neither runs nor loads anything in a browser, with or without the script.
 func TestHTMLInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	for name, text := range nasty {
@@ -281,9 +282,9 @@ func TestHTMLInABrowser(t *testing.T) {
 	withoutUnpacking(t, b)
 }
 
-// judgedCase checks what stands on the page at first, with the script and without: the
-// worst case with its instruction, its criteria, the reason, and its evidence marked in
-// the output, even after characters that have another length in JavaScript.
+// judgedCase checks what the page shows at first, with or without the script: the worst
+// case with its instruction, its criteria, the reason, and its evidence marked in the
+// output, even after characters whose length differs in JavaScript.
 func judgedCase(t *testing.T, b *browser) {
 	t.Helper()
 	m, sum, results := judgedRun(t)
@@ -310,7 +311,7 @@ func judgedCase(t *testing.T, b *browser) {
 	}
 }
 
-// printed checks that paper gets the static part, which has no controls.
+// printed checks that the printed page is the static part, which has no controls.
 func printed(b *browser) {
 	b.t.Helper()
 	b.eval("dispatchEvent(new Event('beforeprint'))")
@@ -319,7 +320,7 @@ func printed(b *browser) {
 	b.want("document.getElementById('static') === null && !document.getElementById('app').hidden", true)
 }
 
-// withoutUnpacking has a browser that cannot unpack the data: the static page stays, and
+// withoutUnpacking tests a browser that cannot unpack the data: the static page stays, and
 // says so.
 func withoutUnpacking(t *testing.T, b *browser) {
 	t.Helper()

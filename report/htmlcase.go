@@ -16,20 +16,20 @@ import (
 // Limits of the rows that a page shows without its script.
 const (
 	staticRows  = 50
-	staticBytes = 400_000 // of markup
-	staticText  = 4 << 10 // of a text
-	staticLead  = 800     // of an output before its first mark
+	staticBytes = 400_000 // bytes of markup
+	staticText  = 4 << 10 // bytes of a text
+	staticLead  = 800     // bytes of an output before its first mark
 )
 
-// pageFailures are the rows that did not pass, worst first.
+// pageFailures are the rows that did not pass, the worst first.
 type pageFailures struct {
 	Markup template.HTML
-	Shown  int             // rows
-	All    int             // rows that did not pass
-	links  map[int]rowLink // to the rows, by index
+	Shown  int             // number of rows in the page
+	All    int             // number of all rows that did not pass
+	links  map[int]rowLink // links to the rows, by index
 }
 
-// failure is a row that did not pass, which can be opened.
+// failure is a row that did not pass, as a collapsible entry.
 type failure struct {
 	*Detail
 	Name, Where string
@@ -37,7 +37,7 @@ type failure struct {
 	Open        bool
 }
 
-// failuresOf reads the worst rows and writes their markup.
+// failuresOf reads the worst rows and renders their markup.
 func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, error) {
 	list := in.Meta.Decision.leading(worst(marks, len(marks)))
 	f := &pageFailures{All: len(list), links: map[int]rowLink{}}
@@ -81,7 +81,7 @@ func failuresOf(ctx context.Context, in *Input, marks []mark) (*pageFailures, er
 	return f, nil
 }
 
-// First is the first assertion that did not pass, with its reason.
+// First returns the first assertion that did not pass, with its reason.
 func (f failure) First() string {
 	if a := f.broken(); a != nil {
 		return a.Name + ": " + a.Reason
@@ -89,7 +89,7 @@ func (f failure) First() string {
 	return ""
 }
 
-// Scored is the score, unless it only repeats the verdict.
+// Scored returns the score, unless it only repeats the verdict.
 func (f failure) Scored() string {
 	if slices.Contains([]string{"0", "1", "–"}, f.Score) {
 		return ""
@@ -100,13 +100,13 @@ func (f failure) Scored() string {
 // Longer reports whether the output was shortened.
 func (f failure) Longer() bool { return slices.Contains(f.Cut, "output") }
 
-// pagePassage is a part of an output, which may be evidence.
+// pagePassage is a part of an output. It may be evidence.
 type pagePassage struct {
 	Text   string
 	Marked bool
 }
 
-// Passages are the parts of the output; none if it is empty.
+// Passages returns the parts of the output; none if the output is empty.
 func (f failure) Passages() (list []pagePassage) {
 	at, text := 0, *f.Output
 	add := func(part string, marked bool) {
@@ -128,7 +128,7 @@ func (f failure) Passages() (list []pagePassage) {
 	return list
 }
 
-// Broken are the assertions that did not pass, failures first, and Held the others.
+// Broken returns the assertions that did not pass, failures first.
 func (f failure) Broken() (list []DetailAssertion) {
 	for _, status := range [...]string{"fail", "error"} {
 		for _, a := range f.Assertions {
@@ -140,12 +140,12 @@ func (f failure) Broken() (list []DetailAssertion) {
 	return list
 }
 
-// Held are the assertions that passed or did not apply.
+// Held returns the assertions that passed or did not apply.
 func (f failure) Held() (list []DetailAssertion) {
 	return slices.DeleteFunc(slices.Clone(f.Assertions), func(a DetailAssertion) bool { return a.Status != "pass" && a.Status != "skip" })
 }
 
-// factsOf returns the score and the judge of an assertion.
+// factsOf formats the score and the judge of an assertion.
 func factsOf(a DetailAssertion) string {
 	score := ""
 	if a.Score != "" && (a.Threshold != "" || a.Score != "0" && a.Score != "1") {
@@ -158,8 +158,8 @@ func factsOf(a DetailAssertion) string {
 	return strings.Join(slices.DeleteFunc(facts, func(s string) bool { return s == "" }), " · ")
 }
 
-// visible returns a text with its line breaks. Characters that would not be seen, or that
-// turn the text around them, are written as escapes.
+// visible returns a text with its line breaks. Invisible characters, and those that change
+// the direction of text, are written as escapes.
 func visible(s string) string {
 	var b strings.Builder
 	runes(s, func(r rune, raw string) {
@@ -172,8 +172,9 @@ func visible(s string) string {
 	return b.String()
 }
 
-// places returns the bytes of the output that evidence of failed and undecided assertions
-// marks, in order and apart; that of the others if there is none.
+// places returns the byte ranges of the output that are evidence of failed and undecided
+// assertions, or of the other assertions if there are none. The ranges are sorted and do
+// not overlap.
 func (d *Detail) places() [][2]int {
 	var spans [][2]int
 	for _, passed := range [...]bool{false, true} {
@@ -203,7 +204,7 @@ func (d *Detail) places() [][2]int {
 	return apart
 }
 
-// byteOf returns the offset in bytes of an offset in UTF-16 units.
+// byteOf converts an offset in UTF-16 units to an offset in bytes.
 func byteOf(s string, units int) int {
 	at := 0
 	for units > 0 && at < len(s) {

@@ -6,9 +6,10 @@ import (
 	"strconv"
 )
 
-// packedRow is a [Detail] in an order in which it takes less room: what differs from row
-// to row, then what the rows of a case share. Verdicts that several rows of a chunk have
-// are its first line, and Assertions is their place there.
+// packedRow is a [Detail] with its fields in an order that compresses better: first those
+// that differ between rows, then those that the rows of a case share. The first line of a
+// chunk lists the verdicts that several of its rows share; Assertions is then the position
+// in that list.
 type packedRow struct {
 	Index        int             `json:"index"`
 	Column       int             `json:"column"`
@@ -32,7 +33,7 @@ type packedRow struct {
 	Prompt       string          `json:"prompt"`
 }
 
-// chunk packs the first rows of a list, one on each line, and returns how many.
+// chunk packs the first rows of a list, one per line, and returns their number.
 func (p *packer) chunk(list []mark, limit int) (text string, n int, err error) {
 	var rows []packedRow
 	uses, size := map[string]int{}, 0
@@ -72,7 +73,8 @@ func (d *Detail) size() int {
 	return n
 }
 
-// share returns the lines of a chunk: the verdicts that several rows have, then the rows.
+// share returns the lines of a chunk: first the verdicts that several rows share, then the
+// rows.
 func share(rows []packedRow, uses map[string]int) ([]byte, error) {
 	shared, place := []json.RawMessage{}, map[string]int{}
 	for i := range rows {

@@ -12,29 +12,29 @@ import (
 	"github.com/proviso-eval/proviso/internal/matrix"
 )
 
-// Limits of the data in a page, so that it is quick to open and small enough to send.
+// Limits of the data in a page, so that the page opens quickly and is small enough to send.
 const (
-	pageBytes   = 8_800_000 // of all data, as they stand in the page
-	matrixBytes = 4_000_000 // of the matrix
-	pageText    = 16 << 10  // of an output, a prompt or a variable
+	pageBytes   = 8_800_000 // all data, as stored in the page
+	matrixBytes = 4_000_000 // the matrix
+	pageText    = 16 << 10  // an output, a prompt or a variable
 	chunkRows   = 256
-	chunkBytes  = 1 << 20 // before they are compressed
+	chunkBytes  = 1 << 20 // before compression
 )
 
-// pageTexts are the lengths that texts of rows are shortened to, until all rows fit.
+// pageTexts are the limits for texts of rows, in bytes, tried in turn until all rows fit.
 var pageTexts = [...]int{pageText, 4 << 10, 1 << 10, 500, 250, 120, 60, 30}
 
-// pageHead says what the data blocks of a page hold. The rows are in two groups, those
-// that did not pass and the others, each in index order.
+// pageHead describes the data blocks of a page. The rows are in two groups, those that did
+// not pass and the others, each in index order.
 type pageHead struct {
 	Run   pageRun  `json:"run"`
-	Rows  int      `json:"rows"`           // of the run
-	Held  int      `json:"held"`           // of them, in the page
+	Rows  int      `json:"rows"`           // rows of the run
+	Held  int      `json:"held"`           // rows in the page
 	First [2][]int `json:"first"`          // index of the first row of each chunk
 	Show  string   `json:"show,omitempty"` // command that shows the run
 }
 
-// pageRun is the run, in the form of the server.
+// pageRun is the run in the server's form.
 type pageRun struct {
 	ID       string       `json:"id"`
 	Suite    string       `json:"suite"`
@@ -55,17 +55,17 @@ type pageProgress struct {
 	Skipped  int `json:"skipped"`
 }
 
-// pageData is the data of a page, compressed.
+// pageData is the compressed data of a page.
 type pageData struct {
 	head, Matrix string
 	chunks       []string
-	size         int // of matrix and chunks
-	Held, Total  int // rows
-	limit        int // bytes of the shortest texts
+	size         int // size of matrix and chunks
+	Held, Total  int // numbers of rows
+	limit        int // smallest limit of texts, in bytes
 }
 
-// packRun reads the rows of a run into the data of a page. It holds them compressed, so
-// that what it takes is bounded by what a page may have.
+// packRun packs the rows of a run into the data of a page. It keeps them compressed, so its
+// memory is bounded by the limits of a page.
 func packRun(ctx context.Context, in *Input, marks []mark) (*pageData, error) {
 	d := &pageData{Total: len(marks), limit: pageText}
 	head := pageHead{Rows: len(marks), Run: runOf(in, len(marks))}
@@ -89,7 +89,7 @@ func packRun(ctx context.Context, in *Input, marks []mark) (*pageData, error) {
 	return d, err
 }
 
-// packMatrix returns the verdicts of all rows; "" if there are too many for a page.
+// packMatrix returns the verdicts of all rows; "" if a page cannot hold them.
 func packMatrix(in *Input, status string, rows int) (string, error) {
 	var columns []matrix.Column
 	names := in.Meta.promptNames(pagePrompt)
@@ -105,7 +105,7 @@ func packMatrix(in *Input, status string, rows int) (string, error) {
 	}
 	m, err := b.Matrix()
 	if err != nil {
-		return "", nil // it has more cells than a page can show
+		return "", nil // more cells than a page can show
 	}
 	m.Rows, m.Status = max(rows, in.Meta.Planned), status
 	var text bytes.Buffer
@@ -114,7 +114,7 @@ func packMatrix(in *Input, status string, rows int) (string, error) {
 	if err := m.WriteJSON(z); err != nil {
 		return "", err
 	}
-	_, _ = z.Close(), to.Close() // into memory
+	_, _ = z.Close(), to.Close() // writes to memory cannot fail
 	if text.Len() > matrixBytes {
 		return "", nil
 	}
@@ -141,7 +141,7 @@ type packer struct {
 }
 
 // rows packs the rows that did not pass, then the others. It shortens texts rather than
-// leaving out rows, and those of rows that passed first.
+// leave out rows, and shortens the texts of passing rows first.
 func (p *packer) rows(ctx context.Context, marks []mark, head *pageHead) error {
 	var groups [2][]mark
 	for _, m := range marks {
@@ -183,8 +183,8 @@ func (p *packer) rows(ctx context.Context, marks []mark, head *pageHead) error {
 	return nil
 }
 
-// levels returns how far the texts of each group have to be shortened for all rows to
-// fit, and the bytes that a row then takes, by a sample.
+// levels returns how much the texts of each group must be shortened for all rows to fit,
+// and the estimated bytes of a row at each level, from a sample.
 func (p *packer) levels(groups [2][]mark) (levels [2]int, sizes [2][len(pageTexts)]float64, err error) {
 	for g, list := range groups {
 		var sample []mark
@@ -216,20 +216,20 @@ func (p *packer) levels(groups [2][]mark) (levels [2]int, sizes [2][len(pageText
 	return levels, sizes, nil
 }
 
-// packed compresses a text, in letters that cannot end a script element.
+// packed compresses data and encodes it in characters that cannot end a script element.
 func packed(text []byte) string {
 	var b bytes.Buffer
 	to := base64.NewEncoder(base64.StdEncoding, &b)
 	z, _ := gzip.NewWriterLevel(to, gzip.BestCompression) // the level is valid
-	_, _ = z.Write(text)                                  // into memory
+	_, _ = z.Write(text)                                  // writes to memory cannot fail
 	_, _ = z.Close(), to.Close()
 	return b.String()
 }
 
-// Shortened reports whether long texts are not whole.
+// Shortened reports whether texts were shortened below the usual limit.
 func (d *pageData) Shortened() bool { return d.limit < pageText }
 
-// Blocks are the elements that hold the data.
+// Blocks yields the elements that contain the data.
 func (d *pageData) Blocks(yield func(template.HTML) bool) {
 	block := func(id, text string) bool {
 		return yield(template.HTML(`<script type="application/json" ` + id + `>"` + text + "\"</script>\n"))

@@ -7,19 +7,19 @@ import (
 	"strconv"
 )
 
-// Outcome is the decision of the gate, which stays above the results with and without a
+// Outcome returns the gate's decision, which stays above the results with and without the
 // script.
 func (p *page) Outcome() badge { return pageBadge(p.Meta.Decision.words()) }
 
-// pageReason is a reason of the decision, with links to the rows that it is about.
+// pageReason is a reason for the decision, with links to the rows concerned.
 type pageReason struct {
 	badge
 	Name, Text string
 	Links      []rowLink
-	More       int // rows without a link, where others have one
+	More       int // number of rows without a link, if others have one
 }
 
-// Reasons are those of the decision, and MoreReasons says how many are left out.
+// Reasons returns the reasons for the decision, up to a limit.
 func (p *page) Reasons() (list []pageReason) {
 	d := p.Meta.Decision
 	for i := range d.Reasons[:min(len(d.Reasons), maxReasons)] {
@@ -38,17 +38,18 @@ func (p *page) Reasons() (list []pageReason) {
 	return list
 }
 
-// MoreReasons is 0 if there are no more.
+// MoreReasons returns the number of reasons that are left out.
 func (p *page) MoreReasons() int { return max(0, len(p.Meta.Decision.Reasons)-maxReasons) }
 
-// rowLink leads to a row in the page.
+// rowLink is a link to a row in the page.
 type rowLink struct {
 	Href, ID template.HTMLAttr
 	Name     string
 }
 
-// linkTo returns the link to a row. It is what the address of the view has behind the #
-// when the row is open, and the id of the row without a script, so that it works in both.
+// linkTo returns the link to a row. It works with and without the script: it is both the
+// part of the address after the # when the row is open, and the id of the row's static
+// markup.
 func linkTo(d *Detail, name string) rowLink {
 	v := "case=" + url.QueryEscape(d.Case) + "&p=" + strconv.Itoa(d.Column)
 	if d.Repeat > 0 {

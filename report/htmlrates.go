@@ -2,22 +2,22 @@ package report
 
 import "fmt"
 
-// pagePrompt is how many cells of a prompt are shown in the table of columns.
+// pagePrompt is the maximum number of cells of a prompt in the table of columns.
 const pagePrompt = 120
 
 // maxRates limits the table of assertions.
 const maxRates = 200
 
-// pageTotal is a number of rows with one result.
+// pageTotal is the number of rows with one result.
 type pageTotal struct {
 	badge
 	N int
 }
 
-// Counts are those of all rows.
+// Counts returns the counts of all rows.
 func (p *page) Counts() Counts { return p.sum.rows }
 
-// Totals are the numbers of rows by result.
+// Totals returns the number of rows for each result.
 func (p *page) Totals() []pageTotal {
 	c := p.sum.rows
 	list := []pageTotal{
@@ -32,7 +32,7 @@ func (p *page) Totals() []pageTotal {
 	return list
 }
 
-// Rate is the pass rate with its interval, in two parts; nothing if there is none.
+// Rate returns the pass rate and its interval as two texts; none if there is no rate.
 func (p *page) Rate() []string {
 	first, rest := p.sum.rows.headline()
 	if first == "" {
@@ -41,17 +41,17 @@ func (p *page) Rate() []string {
 	return []string{first, rest}
 }
 
-// AllSkipped and Repeats are notes on the totals.
+// AllSkipped and Repeats return notes on the totals.
 
 func (p *page) AllSkipped() string { return p.sum.allSkipped() }
 
 func (p *page) Repeats() RepeatSummary { return p.sum.Repeats() }
 
-// bar is what passed and what failed, with the errors between them, and the interval of the
-// pass rate, in percent; the numbers are beside it.
+// bar shows the shares that passed and failed, with the errors between them, and the
+// interval of the pass rate, in percent. The numbers are beside it.
 type bar struct{ OK, Bad, Rest, Low, High string }
 
-// barOf returns nil where nothing was decided.
+// barOf returns nil if nothing was decided.
 func barOf(c Counts) *bar {
 	if c.Decided() == 0 {
 		return nil
@@ -62,29 +62,29 @@ func barOf(c Counts) *bar {
 	return &bar{percent(low), percent(high), fmt.Sprintf("%.1f", 100-100*high), percent(i.Low), percent(i.High)}
 }
 
-// someOf is a number that has a colour unless it is 0.
+// someOf is a number with a colour class, which a 0 does not get.
 func someOf(n int, class string) pageTotal { return pageTotal{badge{Class: class}, n} }
 
-// Assertions are the pass rates of the assertions, worst first, and MoreAssertions says how
-// many are left out.
+// Assertions returns the pass rates of the assertions, the worst first, up to a limit.
 func (p *page) Assertions() []AssertionSummary {
 	list := p.sum.Assertions()
 	return list[:min(len(list), maxRates)]
 }
 
-// MoreAssertions is "" if there are no more.
+// MoreAssertions returns a note about the assertions that are left out; "" if there are
+// none.
 func (p *page) MoreAssertions() string { return leftOut(p.sum.Assertions(), maxRates) }
 
-// Trust is the trust in the judges of an assertion.
+// Trust returns the trust in an assertion's judges.
 func (p *page) Trust(a AssertionSummary) string { return p.Meta.trustText(&a) }
 
-// Judges are the judges that did most, and Doubts what is to be known of them.
+// Judges returns the judges with the most verdicts.
 func (p *page) Judges() []JudgeSummary {
 	list := p.sum.Judges()
 	return list[:min(len(list), judgesShown)]
 }
 
-// Doubts are the reasons not to rely on the judges.
+// Doubts returns the reasons not to rely on the judges.
 func (p *page) Doubts() []doubt { return p.sum.doubts(p.Meta) }
 
 // pageColumn is a prompt at a provider.
@@ -93,7 +93,7 @@ type pageColumn struct {
 	Counts
 }
 
-// Columns are the pass rates of each prompt and provider, if there are several.
+// Columns returns the pass rates of each prompt and provider, if there are several.
 func (p *page) Columns() (list []pageColumn) {
 	if p.columns < 2 {
 		return nil

@@ -13,9 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// renderJSON writes promptfoo's version-3 document: an envelope around the rows, each
-// of which is one line, copied from the run file. Additions of proviso are under
-// "proviso".
+// renderJSON writes promptfoo's version-3 document: an envelope around the rows. Each row
+// is one line, copied from the run file. proviso's additions are under "proviso".
 func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 	var e encoder
 	e.text(`{"evalId":`, in.Meta.RunID)
@@ -37,7 +36,7 @@ func renderJSON(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return err
 }
 
-// renderJSONL writes the rows alone.
+// renderJSONL writes only the rows.
 func renderJSONL(ctx context.Context, w *bufio.Writer, in *Input) error {
 	n, err := copyRows(ctx, w, in.Rows, "\n")
 	if err != nil || n == 0 {
@@ -46,7 +45,7 @@ func renderJSONL(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return w.WriteByte('\n')
 }
 
-// copyRows writes all rows with a separator between them and returns their number.
+// copyRows writes all rows, with a separator between them, and returns their number.
 func copyRows(ctx context.Context, w *bufio.Writer, rows Rows, separator string) (n int, err error) {
 	for _, row := range rows.Rows() {
 		if n > 0 {
@@ -62,7 +61,7 @@ func copyRows(ctx context.Context, w *bufio.Writer, rows Rows, separator string)
 	return n, rows.Err()
 }
 
-// timestamp, config and made are members that the document has in JSON and in YAML.
+// timestamp, config and made are members of the document in JSON and in YAML.
 
 func (m *Meta) timestamp() string { return m.Started.UTC().Format(time.RFC3339Nano) }
 
@@ -85,8 +84,8 @@ func promptsOf(in *Input) []any {
 	return list
 }
 
-// metricsOf returns a column's metrics under promptfoo's names. Derived metrics are
-// among the named scores there.
+// metricsOf returns a column's metrics under promptfoo's names, which count derived metrics
+// among the named scores.
 func metricsOf(s *ColumnSummary) *value.Object {
 	scores, counts := &value.Object{}, &value.Object{}
 	for _, m := range s.Metrics() {
@@ -116,7 +115,7 @@ func metricsOf(s *ColumnSummary) *value.Object {
 	return metrics
 }
 
-// incurredUsage is [usageObject], with the incurred usage inside if that is less.
+// incurredUsage is [usageObject] with the incurred usage inside, if that is less.
 func incurredUsage(u, grading, spent, asked proviso.Usage) *value.Object {
 	o := usageObject(u, grading)
 	if u != spent || grading != asked {
@@ -125,7 +124,7 @@ func incurredUsage(u, grading, spent, asked proviso.Usage) *value.Object {
 	return o
 }
 
-// usageObject returns the tokens of answers, with those of deciding inside, in
+// usageObject returns the tokens of answers, with the tokens for deciding inside, in
 // promptfoo's form.
 func usageObject(u, grading proviso.Usage) *value.Object {
 	o := tokens(u)
@@ -138,8 +137,8 @@ func tokens(u proviso.Usage) *value.Object {
 		"cached", float64(u.Cached), "numRequests", float64(u.Requests))
 }
 
-// statsOf returns the counts of the run. As in the rows, a skip is a success;
-// proviso.totals counts them separately.
+// statsOf returns the counts of the run. A skip counts as a success, as in the rows;
+// proviso.totals counts skips separately.
 func statsOf(in *Input) *value.Object {
 	t := in.Summary.Totals()
 	var answers, grading, spent, asked proviso.Usage
@@ -153,7 +152,7 @@ func statsOf(in *Input) *value.Object {
 		"tokenUsage", incurredUsage(answers, grading, spent, asked), "durationMs", math.Round(float64(in.Meta.Elapsed.Microseconds())/1000))
 }
 
-// totalsOf returns the counts and the cost, and the incurred cost if it is less.
+// totalsOf returns the counts and the cost, and the incurred cost if that is lower.
 func totalsOf(t proviso.Totals) *value.Object {
 	o := value.ObjectOf("passed", float64(t.Passed), "failed", float64(t.Failed),
 		"errors", float64(t.Errors), "skipped", float64(t.Skipped), "cost", t.Cost)
@@ -163,8 +162,8 @@ func totalsOf(t proviso.Totals) *value.Object {
 	return o
 }
 
-// writeAdditions writes what promptfoo's document has no place for, as an object. A
-// summary has up to 10,000 assertions, so each is written by itself.
+// writeAdditions writes the data that promptfoo's document has no place for, as an object.
+// A summary may have a thousand assertions, so it encodes them one at a time.
 func writeAdditions(w io.Writer, in *Input) {
 	var e encoder
 	e.text(`{"suite":`, in.Meta.Suite)
@@ -192,7 +191,7 @@ func writeAdditions(w io.Writer, in *Input) {
 	w.Write(append(e.b, '}'))
 }
 
-// summary appends the counts of an assertion.
+// summary appends an assertion's counts.
 func (e *encoder) summary(m *Meta, a *AssertionSummary) {
 	e.text(`{"name":`, a.Name())
 	e.text(`,"type":`, a.Type)

@@ -14,8 +14,8 @@ import (
 
 const judgeID = "openai:gpt-5 4f1d22a09c3b"
 
-// judgedRun is a run whose assertion set was decided by a model: two rows that pass,
-// one that fails, one without a verdict, and one to which nothing applied.
+// judgedRun is a run whose assertion set was decided by a model: two rows pass, one fails,
+// one has no verdict, and nothing applied to one.
 func judgedRun(t testing.TB) (*report.Meta, *report.Summary, []*proviso.Result) {
 	m := &report.Meta{Types: types, RunID: "20261121-113015-k3f9", Version: "0.1.0", Suite: "support", Started: time.Date(2026, 11, 21, 11, 30, 15, 0, time.UTC), Config: value.ObjectOf("id", "support-agent"),
 		Columns: []report.Column{report.NewColumn(&proviso.Prompt{ID: "p1", Label: "p", Raw: "p"}, &proviso.ProviderSpec{ID: "echo"})}}
@@ -82,7 +82,7 @@ func TestJudgedGolden(t *testing.T) {
 	}
 }
 
-// TestBatchNamesAndOrder fixes the names that other programs use.
+// TestBatchNamesAndOrder fixes the names that other programs rely on.
 func TestBatchNamesAndOrder(t *testing.T) {
 	t.Parallel()
 	m, sum, results := judgedRun(t)
@@ -133,7 +133,7 @@ func TestBatchOfNothing(t *testing.T) {
 func TestCannotTell(t *testing.T) {
 	t.Parallel()
 	m, sum, results := judgedRun(t)
-	for _, i := range []int{2, 3} { // one that failed for another reason, one undecided
+	for _, i := range []int{2, 3} { // one failed for another reason, one is undecided
 		c := &results[i].SetVerdict[0].Criteria
 		*c = append(*c, proviso.CriterionVerdict{Criterion: proviso.Criterion{Text: "The hours are those of the handbook."}, CannotTell: true, Reasoning: "The handbook is not shown."})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Judgement is the verdict on an assertion with criteria, in the form for people.
+// Judgement is the verdict on an assertion with criteria, in a form for people.
 type Judgement struct {
 	Name        string // name of the assertion
 	Status      string // pass, fail, error or skip
@@ -30,15 +30,15 @@ type CriterionJudgement struct {
 }
 
 const (
-	judgedLines = 8  // of a reason
-	maxEvidence = 10 // parts of the output that are shown for a criterion
+	judgedLines = 8  // lines of a reason
+	maxEvidence = 10 // quoted parts of the output per criterion
 )
 
-// signs are the marks of statuses of an assertion or a criterion.
+// signs are the marks for the status of an assertion or a criterion.
 var signs = [...]string{proviso.Pass: "✓", proviso.Fail: "✗", proviso.Errored: "!", proviso.Skip: "–"}
 
-// Judgements renders verdicts on an output: for each, the instruction, every
-// criterion with its reason, and the quoted part of the output.
+// Judgements renders verdicts on an output: for each, the instruction, every criterion with
+// its reason, and the quoted part of the output.
 func Judgements(w io.Writer, o TerminalOptions, list []Judgement, output string) error {
 	p := &printer{w: bufio.NewWriter(w), o: o.sized()}
 	for i := range list {
@@ -82,8 +82,8 @@ func (p *printer) criteria(before string, j *Judgement, output string) {
 	}
 }
 
-// evidence marks evidence in the output. Evidence that is not in the output is
-// quoted.
+// evidence marks evidence in the output. It quotes evidence that the output does not
+// contain.
 func (p *printer) evidence(before string, list []proviso.Evidence, output string) {
 	for _, e := range list[:min(len(list), maxEvidence)] {
 		if e.Quote == "" {
@@ -98,8 +98,8 @@ func (p *printer) evidence(before string, list []proviso.Evidence, output string
 	}
 }
 
-// placeOf returns the position of a quote in the output: the given offset, or else
-// the first occurrence; -1 if there is none.
+// placeOf returns the position of a quote in the output: the given offset, else the first
+// occurrence; -1 if there is none.
 func placeOf(e proviso.Evidence, output string) int {
 	if e.Start >= 0 && e.Start <= len(output) && strings.HasPrefix(output[e.Start:], e.Quote) {
 		return e.Start
@@ -107,7 +107,7 @@ func placeOf(e proviso.Evidence, output string) int {
 	return strings.Index(output, e.Quote)
 }
 
-// signed shows a text after the sign of a status.
+// signed shows a text after a status sign.
 func (p *printer) signed(before, status, text string) {
 	s := proviso.StatusNamed(status)
 	color := [...]string{proviso.Pass: green, proviso.Fail: red, proviso.Errored: yellow, proviso.Skip: dim}[s]
@@ -120,7 +120,7 @@ func (p *printer) signed(before, status, text string) {
 	}
 }
 
-// hanging shows a text of several lines.
+// hanging shows a text of several lines with a hanging indent.
 func (p *printer) hanging(before, text string) {
 	for _, line := range wrap(text, p.o.Width-len(before), judgedLines) {
 		p.line("%s%s", before, opening(line))

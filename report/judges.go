@@ -14,37 +14,37 @@ import (
 // JudgeSummary is the work of one judge in a run.
 type JudgeSummary struct {
 	Identity string
-	Verdicts int           // its pass and fail verdicts
-	Cached   int           // those of them that came from a cache
+	Verdicts int           // number of pass and fail verdicts
+	Cached   int           // verdicts that came from a cache
 	Errors   int           // questions without a verdict, for any reason
-	Usage    proviso.Usage // Cached are the tokens that its vendor read from its own cache
+	Usage    proviso.Usage // Cached is the number of tokens that the vendor read from its own cache
 	Cost     float64       // US dollars
 }
 
 // Trust is the measured agreement of a judge with human labels for one assertion.
 type Trust struct {
-	Validated bool   // labels show that it agrees well enough
-	Weak      bool   // labels show that it does not
-	TooFew    bool   // there are labels, but too few to measure it
-	Lapsed    bool   // it was measured, but the judge or the assertion has changed since
+	Validated bool   // labels show good enough agreement
+	Weak      bool   // labels show poor agreement
+	TooFew    bool   // there are too few labels to measure it
+	Lapsed    bool   // the judge or the assertion has changed since the measurement
 	Text      string // a short text with the numbers, such as "judge unvalidated"
-	Labels    int    // human labels that it was compared with; 0 if this version was not measured
+	Labels    int    // human labels compared with the judge; 0 if this version was not measured
 
-	MissingGood, MissingBad int // with TooFew: how many more labels of good and of bad outputs are needed
+	MissingGood, MissingBad int // with TooFew: further labels needed, of good and of bad outputs
 
 	Kappa    *float64 // nil if it was not measured
-	TPR, TNR *float64 // share of the human passes, and of the human fails, that it found
+	TPR, TNR *float64 // shares of the human passes and of the human fails that the judge found; nil if not measured
 }
 
 const (
-	maxJudges   = 100 // of a run; further ones count only in the totals
-	maxTexts    = 8   // of the assertions with one name
+	maxJudges   = 100 // judges of a run; further judges count only in the totals
+	maxTexts    = 8   // assertions with the same name
 	judgesShown = 5
 	unvalidated = "judge unvalidated"
 	weak        = "weak judge"
 )
 
-// judged counts a verdict by a judge.
+// judged counts a judge's verdict.
 func (s *Summary) judged(p *part) {
 	j := s.judges[p.judge]
 	if j == nil {
@@ -67,8 +67,8 @@ func (s *Summary) judged(p *part) {
 	j.Cost += p.cost
 }
 
-// judgedBy records which judge decided which assertion, as JSON; "" if unknown. Texts
-// beyond the limit count as one unknown text.
+// judgedBy records which judge decided which assertion. assertion is JSON, "" if unknown.
+// Further texts beyond the limit count as one unknown text.
 func (a *AssertionSummary) judgedBy(judge, assertion string) {
 	if judge == "" {
 		return
@@ -80,14 +80,14 @@ func (a *AssertionSummary) judgedBy(judge, assertion string) {
 	insert(&a.asked, assertion, maxTexts+1)
 }
 
-// insert adds a text to a sorted list without duplicates.
+// insert adds a text to a sorted list without duplicates, up to a limit.
 func insert(list *[]string, text string, most int) {
 	if i, found := slices.BinarySearch(*list, text); !found && len(*list) < most {
 		*list = slices.Insert(*list, i, text)
 	}
 }
 
-// Judges returns the work of each judge, by identity.
+// Judges returns the work of each judge, sorted by identity.
 func (s *Summary) Judges() []JudgeSummary {
 	list := make([]JudgeSummary, 0, len(s.judges))
 	for _, j := range s.judges {
@@ -97,8 +97,8 @@ func (s *Summary) Judges() []JudgeSummary {
 	return list
 }
 
-// trustIn returns the trust in one of the judges of an assertion. If several texts
-// have the same name, it is that of the least known one.
+// trustIn returns the trust in one of an assertion's judges. If several texts have the same
+// name, it is the lowest trust among them.
 func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	least := Trust{Text: unvalidated}
 	for i, text := range a.asked {
@@ -115,17 +115,17 @@ func (m *Meta) trustIn(judge string, a *AssertionSummary) Trust {
 	return least
 }
 
-// The ranks of trust.
+// Ranks of trust, in ascending order.
 const (
 	knownNothing = iota
 	knownTooFew
-	knownLapsed // or it is no evidence
+	knownLapsed // or the measurement was inconclusive
 	knownWeak
 	knownGood
 	knownRanks
 )
 
-// rank returns the rank of a judge.
+// rank returns the rank of t.
 func (t *Trust) rank() int {
 	switch {
 	case t.Validated:
@@ -140,7 +140,7 @@ func (t *Trust) rank() int {
 	return knownNothing
 }
 
-// less reports whether t is less trust in a judge than u.
+// less reports whether t is less trust than u.
 func (t *Trust) less(u *Trust) bool {
 	if t.rank() != u.rank() {
 		return t.rank() < u.rank()
@@ -148,8 +148,8 @@ func (t *Trust) less(u *Trust) bool {
 	return t.Kappa != nil && u.Kappa != nil && *t.Kappa < *u.Kappa
 }
 
-// trust returns the trust in the judges of an assertion: that in the least known one.
-// It returns false if no model took part.
+// trust returns the trust in an assertion's judges: that in the least trusted one. It
+// returns false if no model took part.
 func (m *Meta) trust(a *AssertionSummary) (Trust, bool) {
 	var least Trust
 	for i, judge := range a.Judges {
@@ -161,13 +161,13 @@ func (m *Meta) trust(a *AssertionSummary) (Trust, bool) {
 	return least, len(a.Judges) > 0
 }
 
-// trustText is the text of a table about the judges of an assertion.
+// trustText returns a table's text about an assertion's judges.
 func (m *Meta) trustText(a *AssertionSummary) string {
 	t, _ := m.trust(a)
 	return t.Text
 }
 
-// spent describes the usage and cost of deciding.
+// spent describes the usage and the cost of a judge.
 func (j *JudgeSummary) spent() string {
 	u, cost := j.Usage, j.Cost
 	text := Plural(j.Verdicts, "verdict")
@@ -189,7 +189,7 @@ func (j *JudgeSummary) spent() string {
 	return text
 }
 
-// judges shows the judges and their cost.
+// judges shows the judges, their cost, and the doubts about them.
 func (p *printer) judges() {
 	list := p.sum.Judges()
 	if len(list) == 0 {
@@ -214,13 +214,12 @@ func (p *printer) judges() {
 	p.w.WriteByte('\n')
 }
 
-// doubt is a reason not to rely on the verdicts of judges yet.
+// doubt is a reason not to rely on the judges' verdicts yet.
 type doubt struct{ Name, Text string }
 
-// doubts returns the reasons not to rely on the judges of a run, for all judged
-// assertions together: their verdicts were never measured, or with too few labels,
-// the measurement is out of date, they agree too little with human labels, or they
-// often cannot tell.
+// doubts returns the reasons not to rely on a run's judges, for all judged assertions
+// together: no measurement, too few labels, an outdated or inconclusive measurement, too
+// little agreement with human labels, or criteria that the judge often cannot decide.
 func (s *Summary) doubts(m *Meta) []doubt {
 	var n [knownRanks]int
 	all := 0
@@ -255,10 +254,10 @@ func (s *Summary) doubts(m *Meta) []doubt {
 	return list
 }
 
-// unclearText is the advice about criteria that a judge cannot decide.
+// unclearText is the advice about criteria that a judge often cannot decide.
 const unclearText = "the judge often cannot tell whether they are met (proviso judge --lint --run RUN names them)"
 
-// judges writes the judges, for Markdown.
+// judges writes the judges in Markdown.
 func (m *markdown) judges() {
 	list := m.in.Summary.Judges()
 	if len(list) == 0 {
@@ -272,8 +271,7 @@ func (m *markdown) judges() {
 	}
 }
 
-// agreements returns, for JSON, the agreement of an assertion's judges with human
-// labels.
+// agreements returns the agreement of an assertion's judges with human labels, for JSON.
 func (m *Meta) agreements(a *AssertionSummary) []any {
 	list := []any{}
 	for _, judge := range a.Judges {
@@ -299,7 +297,7 @@ func (m *Meta) agreements(a *AssertionSummary) []any {
 	return list
 }
 
-// judgesOf returns the judges for JSON.
+// judgesOf returns the judges, for JSON.
 func judgesOf(in *Input) []any {
 	list := []any{}
 	for _, j := range in.Summary.Judges() {

@@ -14,23 +14,22 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of one row in a JUnit report. CI systems keep these files in memory; the
-// JSON reports have the complete texts.
+// Limits of one row in a JUnit report. CI systems keep these files in memory; the JSON
+// reports have the complete texts.
 const (
-	junitName    = 200      // cells of a name
-	junitMessage = 1000     // bytes of the message in lists
+	junitName    = 200      // cells per name
+	junitMessage = 1000     // bytes of a message in lists
 	junitText    = 16 << 10 // bytes of the reasons, and of each part of the output
 )
 
-// renderJUnit writes a test suite for each column and a test case for each row. Fail,
-// error and skip become failure, error and skipped. Failures include the reasons of
-// the assertions.
+// renderJUnit writes a test suite for each column and a test case for each row. Fail, error
+// and skip become failure, error and skipped. Failures include the assertions' reasons.
 func renderJUnit(ctx context.Context, w *bufio.Writer, in *Input) error {
 	marks, err := survey(ctx, in.Rows)
 	if err != nil {
 		return err
 	}
-	// By column, and within it in the order of the survey.
+	// By column; within a column in survey order.
 	slices.SortStableFunc(marks, func(a, b mark) int { return int(a.column) - int(b.column) })
 	x := xmlWriter{w: w}
 	w.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites")
@@ -54,7 +53,7 @@ func renderJUnit(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return err
 }
 
-// suite writes the rows of one column.
+// suite writes the rows of a column.
 func (x *xmlWriter) suite(ctx context.Context, in *Input, marks []mark, names map[string]int) error {
 	column := int(marks[0].column)
 	name := cut(in.Meta.columnName(column), junitName)
@@ -112,8 +111,8 @@ func (x *xmlWriter) properties(indent string, in *Input, column int, sum *Column
 	x.w.WriteString(indent + "</properties>\n")
 }
 
-// assertionRates writes how often each assertion passed in the whole run, worst
-// first, in the properties of the first column.
+// assertionRates writes how often each assertion passed in the whole run, the worst first,
+// as properties of the first column.
 func (x *xmlWriter) assertionRates(indent string) {
 	list := x.rates
 	x.rates = nil
@@ -185,8 +184,8 @@ func (x *xmlWriter) outcome(row view, m mark) {
 	x.element("system-out", transcript(row))
 }
 
-// like returns the earlier row of the column with the same error; "" if there is
-// none. An error such as a missing model is described once.
+// like returns the name of an earlier row of the column with the same error; "" if there is
+// none. An error such as a missing model is described only once.
 func (x *xmlWriter) like(row view) string {
 	text := row.Object.Text("error")
 	if row.status != proviso.Errored || text == "" {
@@ -255,16 +254,16 @@ func transcript(row view) string {
 
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 
-// xmlWriter writes elements and attributes whose text may be anything. Its
-// bufio.Writer keeps the first error until Flush.
+// xmlWriter writes elements and attributes with arbitrary text. Its bufio.Writer keeps the
+// first error until Flush.
 type xmlWriter struct {
 	w      *bufio.Writer
 	buf    []byte
-	errors map[string]string  // of the column: the first row with each error
-	rates  []AssertionSummary // not written yet
+	errors map[string]string  // the first row with each error of the column
+	rates  []AssertionSummary // rates that are not written yet
 }
 
-// counts writes the number of rows by result.
+// counts writes the number of rows for each result.
 func (x *xmlWriter) counts(marks []mark) {
 	var c Counts
 	for _, m := range marks {
@@ -304,10 +303,10 @@ func (x *xmlWriter) escaped(s string, attribute bool) {
 	x.w.Write(x.buf)
 }
 
-// appendXML appends s as the text of an element or of an attribute in double quotes.
-// Code points that XML 1.0 does not permit are shown as escapes, as in a terminal.
-// Line breaks in attributes and carriage returns are written as references, because
-// parsers turn the former into blanks and the latter into line feeds.
+// appendXML appends s as the text of an element or of an attribute in double quotes. Code
+// points that XML 1.0 does not permit are shown as escapes, as in a terminal. Line breaks
+// in attributes and carriage returns become character references, because parsers turn the
+// former into blanks and the latter into line feeds.
 func appendXML(dst []byte, s string, attribute bool) []byte {
 	runes(s, func(r rune, raw string) {
 		switch {

@@ -96,7 +96,7 @@ func TestJUnitIsHarmless(t *testing.T) {
 	})
 }
 
-// repeated returns the repeats of one case; passing of them pass.
+// repeated returns the repeats of one case, of which passing pass.
 func repeated(t testing.TB, of, need, passing int) []*proviso.Result {
 	var results []*proviso.Result
 	for i := range of {
@@ -111,7 +111,7 @@ func repeated(t testing.TB, of, need, passing int) []*proviso.Result {
 	return results
 }
 
-// In a case that passed often enough, a failed repeat is not a failure for CI either.
+// If enough repeats of a case passed, a failed repeat is not a failure for CI either.
 func TestJUnitForgives(t *testing.T) {
 	t.Parallel()
 	for passing, failures := range map[int]int{3: 0, 2: 3} {

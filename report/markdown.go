@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// markdownLimits limit a report in Markdown, depending on where it is shown.
+// markdownLimits limit a Markdown report, depending on where it is shown.
 type markdownLimits struct {
-	bytes int // of the whole report
-	rows  int // in detail
-	text  int // bytes of one output
-	lines int // of a table
+	bytes int // whole report
+	rows  int // rows in detail
+	text  int // bytes per output
+	lines int // lines per table
 }
 
-// renderMarkdown writes a summary for a comment on a pull request. GitHub accepts
-// comments of up to 65,536 characters.
+// renderMarkdown writes a summary for a pull request comment. GitHub accepts comments of up
+// to 65,536 characters.
 func renderMarkdown(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return writeMarkdown(ctx, w, in, markdownLimits{bytes: 60_000, rows: 50, text: 1500, lines: 40})
 }
@@ -41,14 +41,14 @@ func writeMarkdown(ctx context.Context, w *bufio.Writer, in *Input, limits markd
 	return err
 }
 
-// markdown collects a report of limited size. Untrusted input is only in code spans
-// and fences, where Markdown has no markup, links, mentions or references.
+// markdown collects a report of limited size. It puts untrusted input only in code spans
+// and fences, where Markdown recognises no markup, links, mentions or references.
 type markdown struct {
 	b      bytes.Buffer
 	in     *Input
 	limits markdownLimits
 
-	prompts []string // names of the prompts of the columns
+	prompts []string // prompt names of the columns
 }
 
 func (m *markdown) line(format string, args ...any) {
@@ -142,7 +142,7 @@ func (m *markdown) assertions() {
 	}
 }
 
-// failures shows the worst rows that fit.
+// failures shows as many of the worst rows as fit.
 func (m *markdown) failures(marks []mark) error {
 	all := worst(marks, len(marks))
 	if len(all) == 0 {
@@ -171,8 +171,8 @@ func (m *markdown) failures(marks []mark) error {
 	return nil
 }
 
-// row shows one row: its case, why it did not pass, and the output. It may represent
-// several rows with one error.
+// row shows one row: its case, why it did not pass, and the output. The row may represent
+// several rows with the same error.
 func (m *markdown) row(row view, rows int) {
 	sign := "✗"
 	reasons := row.reasons()
@@ -192,7 +192,7 @@ func (m *markdown) row(row view, rows int) {
 	}
 	const most = 10
 	for i := range reasons[:min(len(reasons), most)] {
-		if reasons[i].judged == nil { // the others are shown below, with their criteria
+		if reasons[i].judged == nil { // reasons with criteria are shown below
 			m.line("- %s", m.reason(&reasons[i]))
 		}
 	}
@@ -223,7 +223,7 @@ func (m *markdown) row(row view, rows int) {
 	m.line("</details>\n")
 }
 
-// judgements writes the results of criteria as a terminal shows them.
+// judgements writes the results of criteria as in a terminal.
 func (m *markdown) judgements(reasons []reason, output string) {
 	var list []Judgement
 	for i := range reasons {
@@ -249,7 +249,7 @@ func (m *markdown) reason(r *reason) string {
 	return r.mark() + " " + name + code(r.text, 400)
 }
 
-// fence writes a text of several lines in a fence.
+// fence writes a text of several lines as a fenced block.
 func (m *markdown) fence(text string) {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -268,8 +268,8 @@ func fenced(language string, lines []string) string {
 	return bar + language + "\n" + text + bar + "\n"
 }
 
-// code returns s as a code span on one line of at most the given cells. It is
-// delimited by more backticks than any run of them in s.
+// code returns s as a code span on one line of at most the given cells. Its delimiter has
+// more backticks than any run of them in s.
 func code(s string, cells int) string {
 	s = cut(s, cells)
 	if s == "" {
@@ -277,13 +277,13 @@ func code(s string, cells int) string {
 	}
 	bar := strings.Repeat("`", longestRun(s)+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || s[0] == ' ' && s[len(s)-1] == ' ' {
-		s = " " + s + " " // Markdown drops one blank on either side
+		s = " " + s + " " // Markdown strips one blank on either side
 	}
 	return bar + s + bar
 }
 
-// cell returns s as a code span in a table, where a bar ends the cell even within
-// code, and implementations differ on a backslash before it.
+// cell returns s as a code span in a table. A bar ends a table cell even within code, and
+// implementations differ on a backslash before it.
 func cell(s string, cells int) string {
 	return code(strings.ReplaceAll(cut(s, cells), "|", `\x7c`), 4*cells)
 }

@@ -82,7 +82,7 @@ func closing(s string, n int) int {
 	return -1
 }
 
-// own matches the report's own lines after code is removed.
+// own matches the report's own lines once code is removed.
 var own = regexp.MustCompile(`^(|## [✓✗!] proviso(: )?|\*\*\d+ passed, \d+ failed, \d+ errors?\*\*[^<>@\[\]]*|\d+ of \d+ repeated cases? both .*|\d+ (case|row)s? skipped: no assertion applied\.|` +
 	`\| (Assertion|Provider and prompt) \|.*|\|---\|[-:|]+|\|\s+(\(judge unvalidated\) )?\|( (–|[<> \d–%]+) \|){6}|### What did not pass, worst first|` +
 	`\*\*[✗!] case \d+( \(repeat \d+ of \d+\))?\*\*( +at)? *|- [✗!] *(, for information only|, error)*:? *|- … and \d+ more|` +
@@ -122,7 +122,7 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	})
 }
 
-// many is a run of n rows whose texts are long.
+// many is a run of n rows with long texts.
 func many(t testing.TB, n int, text string) (*report.Meta, *report.Summary, report.Rows) {
 	m, sum := meta(), report.NewSummary(1)
 	var kept memoryRows

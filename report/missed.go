@@ -5,61 +5,61 @@ import (
 	"strings"
 )
 
-// Missed is what the assertions of a run would miss, found by breaking its outputs on
-// purpose. Package mutate/show makes it of a report of mutation testing. Its texts may hold
-// anything; a report escapes and shortens them.
+// Missed is what the assertions of a run would miss, measured by breaking its outputs on
+// purpose. Package mutate/show creates it from a mutation testing report. Its texts are
+// untrusted; a report escapes and shortens them.
 type Missed struct {
-	Headline     string              // the mutation score, in a sentence
-	About        []string            // what the score is based on, one sentence each
-	Instructions []MissedInstruction // those of one group stand together
+	Headline     string              // the mutation score in a sentence
+	About        []string            // the basis of the score, one sentence each
+	Instructions []MissedInstruction // instructions of the same group are adjacent
 	Assertions   []MissedAssertion
-	JSON         []byte // the same as `proviso mutate --format json` has it
+	JSON         []byte // the output of `proviso mutate --format json`
 }
 
-// MissedInstruction is an instruction of the prompt, and the result for the outputs that
-// break it.
+// MissedInstruction is an instruction of the prompt, and the result for outputs that break
+// it.
 type MissedInstruction struct {
 	Group   MissedGroup
-	Line    int // of the prompt; 0 for what every prompt asks
+	Line    int // line of the prompt; 0 for an implicit instruction of every prompt
 	Text    string
-	Result  string        // how many of the mutants survive, and what kills the others
+	Result  string        // how many mutants survive, and what kills the others
 	Next    string        // what to do about it; "" for nothing
-	Example *MissedChange // a mutant that survives; nil if none does
+	Example *MissedChange // a surviving mutant; nil if there is none
 }
 
-// MissedGroup is what is known of an instruction.
+// MissedGroup is the kind of result of an instruction.
 type MissedGroup struct {
 	Title     string
 	Missed    bool // mutants survive
 	Killed    bool // all mutants are killed
-	Uncounted bool // it is no part of the score
+	Uncounted bool // not part of the score
 }
 
-// MissedChange is what a mutant changes, with what is around it.
+// MissedChange is what a mutant changes, with its surroundings.
 type MissedChange struct {
-	Of                            string // how it was made, and of which output
+	Of                            string // how the mutant was made, and from which output
 	Before, Removed, Added, After string
 }
 
-// MissedAssertion is an assertion, and what it kills.
+// MissedAssertion is an assertion and what it kills.
 type MissedAssertion struct {
 	Name                     string
-	Kills, Passes, Undecided int      // mutants
-	Of                       []string // the instructions whose mutants it kills
+	Kills, Passes, Undecided int      // numbers of mutants
+	Of                       []string // instructions whose mutants it kills
 	Note                     string   // what is special about it; "" for nothing
 }
 
-// Limits of the section about what would be missed.
+// Limits of the section on missed mutants.
 const (
 	missedTitle   = "What this suite would miss"
 	maxMissed     = 100 // instructions, and assertions
-	maxMissedOf   = 4   // instructions beside an assertion
-	maxMissedText = 300 // cells of a text
-	missedHere    = 10  // instructions on a terminal
+	maxMissedOf   = 4   // instructions listed for an assertion
+	maxMissedText = 300 // cells per text
+	missedHere    = 10  // instructions in a terminal
 )
 
-// mark returns the sign of a group, the class of its colour, and the word for those who do
-// not see it.
+// mark returns the sign of a group, its colour class, and a word for readers who do not see
+// the sign.
 func (g *MissedGroup) mark() (sign, class, word string) {
 	switch {
 	case g.Missed:
@@ -72,7 +72,7 @@ func (g *MissedGroup) mark() (sign, class, word string) {
 	return "?", "skip", "Not known"
 }
 
-// surviving returns the instructions whose mutants survive.
+// surviving returns the instructions with surviving mutants.
 func (m *Missed) surviving() (list []*MissedInstruction) {
 	for i := range m.Instructions {
 		if m.Instructions[i].Group.Missed {
@@ -82,13 +82,13 @@ func (m *Missed) surviving() (list []*MissedInstruction) {
 	return list
 }
 
-// missedGroup are the instructions of one group.
+// missedGroup has the instructions of one group.
 type missedGroup struct {
 	Title        string
 	Instructions []MissedInstruction
 }
 
-// groupsOf returns the first instructions by their groups.
+// groupsOf groups the first instructions.
 func groupsOf(m *Missed) (list []missedGroup) {
 	for _, in := range m.Instructions[:min(len(m.Instructions), maxMissed)] {
 		if n := len(list); n == 0 || list[n-1].Title != in.Group.Title {
@@ -100,7 +100,7 @@ func groupsOf(m *Missed) (list []missedGroup) {
 	return list
 }
 
-// of lists the instructions whose mutants an assertion kills.
+// of returns the instructions whose mutants an assertion kills.
 func (a *MissedAssertion) of(cells int) []string {
 	var list []string
 	for i, text := range a.Of {
@@ -123,8 +123,8 @@ func (c *MissedChange) String() string {
 	return strings.Join(parts, " ")
 }
 
-// missed writes the section for a comment: the instructions whose mutants survive, and what
-// each assertion kills.
+// missed writes the section for a comment: the instructions with surviving mutants, and
+// what each assertion kills.
 func (m *markdown) missed() {
 	s := m.in.Meta.Missed
 	if s == nil {
@@ -166,7 +166,7 @@ func (m *markdown) missed() {
 	m.line("")
 }
 
-// few limits the lines of a table, to leave room for the rows of the run.
+// few limits the lines of a table, to leave room for the run's rows.
 func (m *markdown) few(n int) int {
 	if m.b.Len() > m.limits.bytes/3 {
 		return min(n, 3)
@@ -174,7 +174,7 @@ func (m *markdown) few(n int) int {
 	return min(n, m.limits.lines)
 }
 
-// missed shows the instructions whose mutants survive.
+// missed shows the instructions with surviving mutants.
 func (p *printer) missed() {
 	s := p.meta.Missed
 	if s == nil {

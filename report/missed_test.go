@@ -28,8 +28,8 @@ func missedOf(text string, instructions int) *report.Missed {
 	return s
 }
 
-// TestReportShowsWhatIsMissed: the section is in every format for people, and its figures
-// are in those for programs. Without it, nothing is different.
+// TestReportShowsWhatIsMissed: every format for people has the section, and the formats for
+// programs have its figures. Without the section, nothing changes.
 func TestReportShowsWhatIsMissed(t *testing.T) {
 	t.Parallel()
 	m, sum, results := sample(t)
@@ -65,8 +65,8 @@ func TestReportShowsWhatIsMissed(t *testing.T) {
 	}
 }
 
-// TestMissedIsHarmless: whatever the texts hold, they are no markup, no command and no
-// control character, and the section is bounded.
+// TestMissedIsHarmless: the texts never act as markup, command or control character, and
+// the section is bounded.
 func TestMissedIsHarmless(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"markup": `</section><script>alert(1)</script><img src=x onerror=alert(1)>"'`, "table": "a | b\n\n# c\n[x](y) @all #1 `code` ::error::x"}
@@ -100,8 +100,9 @@ func TestMissedIsHarmless(t *testing.T) {
 	}
 }
 
-// TestMissedInBrowser opens the section on a phone and on a desk, with and without the
-// script: nothing is wider than the window, no text runs, and the link leads to it.
+// TestMissedInBrowser opens the section at phone and desktop size, with and without the
+// script: nothing is wider than the window, no text runs, and the link leads to the
+// section.
 func TestMissedInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	m, sum, rows := wideRun(t, 4)

@@ -5,8 +5,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Revision is the state of the repository that a run was made from. Its fields are ""
-// where they are unknown.
+// Revision is the repository state that a run was made from. Unknown fields are "".
 type Revision struct {
 	Commit      string `json:"commit,omitempty" doc:"In full"`
 	Branch      string `json:"branch,omitempty"`
@@ -15,7 +14,7 @@ type Revision struct {
 	Base        bool   `json:"base,omitempty" doc:"Whether a gate ran this commit as the base of another run"`
 }
 
-// Hashes identify the parts of a run's input: SHA-256, in hexadecimal, "" if unknown.
+// Hashes identify the parts of a run's input: SHA-256 in hexadecimal, "" if unknown.
 type Hashes struct {
 	Prompts string `json:"prompts,omitempty"`
 	Suite   string `json:"suite,omitempty"`
@@ -40,7 +39,7 @@ func (m *Meta) SetColumn(row *value.Object) {
 		&proviso.ProviderSpec{ID: provider.Text("id"), Label: provider.Text("label")})
 }
 
-// setOrigin adds revision and hashes to the header of a run file.
+// setOrigin adds the revision and the hashes to the metadata of a run file.
 func (m *Meta) setOrigin(o *value.Object) {
 	texts := func(pairs ...string) *value.Object {
 		list := value.ObjectOf()
@@ -67,8 +66,8 @@ func (m *Meta) setOrigin(o *value.Object) {
 	}
 }
 
-// OriginOf reads the revision and the hashes from [runfile.Header.Meta]. They are empty
-// for runs of earlier versions.
+// OriginOf reads the revision and the hashes from [runfile.Header.Meta]. They are empty for
+// runs of earlier versions.
 func OriginOf(meta *value.Object) (Revision, Hashes) {
 	o, h := meta.Object("revision"), meta.Object("hashes")
 	r := Revision{Commit: o.Text("commit"), Branch: o.Text("branch"), PullRequest: o.Text("pullRequest")}

@@ -8,12 +8,12 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Asked returns how many were to be decided: those that passed, failed or have an error.
-// It is what a pass rate is of. An error is not a fail, but without it one pass and one
-// error would be shown as 100 %.
+// Asked returns how many verdicts were due: passes, fails and errors. It is the denominator
+// of a pass rate. An error is not a fail, but without the errors one pass and one error
+// would be shown as 100 %.
 func (c Counts) Asked() int { return c.Passed + c.Failed + c.Errors }
 
-// allSkipped says how many rows neither passed nor failed because no assertion applied;
+// allSkipped returns a note about the rows that were skipped because no assertion applied;
 // "" if there are none. With one column and no repeats, a row is a case.
 func (s *Summary) allSkipped() string {
 	n := s.rows.Skipped
@@ -27,7 +27,7 @@ func (s *Summary) allSkipped() string {
 	return Plural(n, noun) + " skipped: no assertion applied"
 }
 
-// ends returns the pass rate if all errors were failures, and if all of them were passes.
+// ends returns the pass rates if all errors were failures, and if all errors were passes.
 func (c Counts) ends() (low, high float64) {
 	n := float64(c.Asked())
 	if n == 0 {
@@ -36,15 +36,15 @@ func (c Counts) ends() (low, high float64) {
 	return float64(c.Passed+c.WillPass) / n, float64(c.Passed+c.Errors+c.MayPass) / n
 }
 
-// interval returns the confidence interval of the pass rate for every result that the
-// errors could have had.
+// interval returns the confidence interval of the pass rate. It covers every result that
+// the errors could have had.
 func (c Counts) interval() Interval {
 	n := c.Asked()
 	return Interval{Low: stats.Wilson(c.Passed+c.WillPass, n, confidence).Low, High: stats.Wilson(c.Passed+c.Errors+c.MayPass, n, confidence).High}
 }
 
 // percent formats the pass rate for people, with space before the percent sign; "–" if
-// nothing was decided. A rate below 100 % is never rounded up to 100 %, nor one above 0
+// nothing was decided. It never rounds a rate below 100 % up to 100 %, nor a rate above 0 %
 // down to 0 %.
 func (c Counts) percent(space string) string {
 	if c.Decided() == 0 {
@@ -58,8 +58,7 @@ func (c Counts) passedOf() string {
 	return fmt.Sprintf("%d of %d passed%s", c.Passed, c.Asked(), c.others())
 }
 
-// others returns the errors and what was skipped, for the end of a line: ", 2 errors,
-// 1 skipped".
+// others formats the errors and the skips, for the end of a line: ", 2 errors, 1 skipped".
 func (c Counts) others() string {
 	text := ""
 	if c.Errors > 0 {
@@ -80,8 +79,8 @@ func (c Counts) intervalText() string {
 	return fmt.Sprintf("%.0f–%.0f %%", 100*i.Low, 100*i.High)
 }
 
-// headline is the pass rate of a run with its interval. Where nothing was decided, it
-// begins with the errors; "" without them.
+// headline returns the pass rate of a run with its interval. If nothing was decided, it
+// returns the number of errors; "" if there are none.
 func (c Counts) headline() (first, rest string) {
 	switch {
 	case c.Decided() > 0:
@@ -92,7 +91,7 @@ func (c Counts) headline() (first, rest string) {
 	return "", ""
 }
 
-// figures returns rate and counts, in columns of fixed width.
+// figures returns the rate and the counts in fixed-width columns.
 func (c Counts) figures() string {
 	return ahead(c.percent(""), len("100%")) + "  " + ahead(strconv.Itoa(c.Passed), 6) + fmt.Sprintf(" of %-6d", c.Asked())
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Places finds where the cases of a suite are written. Cases are not kept in
-// memory, so it reads them again, mostly forward: annotations come in index order
-// within equal severity.
+// Places finds where a suite's cases are written. Cases are not kept in memory, so it reads
+// them again. It mostly reads forward, because annotations of equal severity come in index
+// order.
 type Places struct {
 	Suite     *proviso.Suite
 	Workspace string // folder of the repository, "" if unknown
@@ -20,7 +20,7 @@ type Places struct {
 	at   *proviso.Case
 }
 
-// Close ends the reading of cases.
+// Close stops reading cases.
 func (p *Places) Close() {
 	if p.stop != nil {
 		p.stop()
@@ -28,7 +28,7 @@ func (p *Places) Close() {
 	p.next, p.stop, p.at = nil, nil, nil
 }
 
-// Of returns where an assertion of a case is written, or else the case itself.
+// Of returns where an assertion of a case is written, or else where the case is.
 func (p *Places) Of(test int, assertion []byte) (file string, line int) {
 	c := p.find(test)
 	if c == nil || p.Suite.Places == nil {
@@ -69,7 +69,7 @@ func (p *Places) find(test int) *proviso.Case {
 	return p.at
 }
 
-// pointer finds an assertion among those that decide a case; "" if it is not there.
+// pointer finds an assertion among those that decide a case; "" if it is not among them.
 func (p *Places) pointer(c *proviso.Case, assertion []byte) string {
 	if assertion == nil {
 		return ""
@@ -98,7 +98,7 @@ func pointerIn(list []*proviso.Assertion, assertion []byte) string {
 	return ""
 }
 
-// inWorkspace returns the path of a file in the repository, if it is in there.
+// inWorkspace returns a file's path relative to the repository, if the file is inside it.
 func (p *Places) inWorkspace(file string) string {
 	if p.Workspace == "" {
 		return filepath.ToSlash(file)
@@ -110,7 +110,7 @@ func (p *Places) inWorkspace(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// relative returns the path of a file in a folder; both may be relative to the working
+// relative returns a file's path relative to a folder. Both may be relative to the working
 // folder.
 func relative(folder, file string) (string, error) {
 	folder, err := filepath.Abs(folder)

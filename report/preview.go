@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Preview is what a cell of a matrix shows of a row.
+// Preview is what a matrix cell shows of a row.
 type Preview struct {
 	Index     int    `json:"index"`
 	Input     string `json:"input" doc:"Variables in short"`
@@ -17,10 +17,10 @@ type Preview struct {
 	Score     string `json:"score" doc:"As people read it, with what it was compared with"`
 }
 
-// previewRunes is how many characters a text of a preview has at most.
+// previewRunes is the maximum number of characters of a preview text.
 const previewRunes = 200
 
-// Preview returns what a cell shows of a row.
+// Preview returns what a matrix cell shows of a row.
 func (d *Detail) Preview() Preview {
 	p := Preview{Index: d.Index, Why: excerpt.Line(d.Why, previewRunes), Score: d.Score}
 	var input []string
@@ -38,7 +38,8 @@ func (d *Detail) Preview() Preview {
 	return p
 }
 
-// broken returns the first assertion that failed, else the first that was not decided.
+// broken returns the first assertion with the row's status, if the row failed or is
+// undecided.
 func (d *Detail) broken() *DetailAssertion {
 	for _, status := range [...]string{"fail", "error"} {
 		for i := range d.Assertions {
@@ -50,8 +51,8 @@ func (d *Detail) broken() *DetailAssertion {
 	return nil
 }
 
-// partOf returns where the part of an output begins that an assertion is about: a few
-// words before its first evidence, if the beginning of the output does not show that.
+// partOf returns where to begin the shown part of an output: a few words before the
+// assertion's first evidence, unless the beginning of the output already shows it.
 func partOf(output string, a *DetailAssertion) int {
 	const before = 40 // bytes
 	if a == nil {

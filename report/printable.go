@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Printable replaces characters that would control the terminal: control characters,
-// and those that change the direction of text. Line breaks and tabs stay.
+// Printable replaces characters that would control the terminal: control characters, and
+// those that change the direction of text. It keeps line breaks and tabs.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
@@ -16,8 +16,8 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Message is Printable for a text that is printed where a CI system reads it: commands such
-// as ::error:: and ##[error] get a backslash and have no effect.
+// Message is [Printable] for text in a CI log: commands such as ::error:: and ##[error] get
+// a backslash and have no effect.
 func Message(s string) string {
 	s = Printable(s)
 	if !strings.Contains(s, "::") && !strings.Contains(s, "##") {
@@ -40,5 +40,5 @@ func Message(s string) string {
 	return b.String()
 }
 
-// OneLine returns s with single spaces in place of white space.
+// OneLine replaces each run of white space in s by one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -27,8 +27,8 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// FuzzMessage: a message, a line and wrapped lines have no effect in a log, wherever they
-// stand, and what could have none stays as it is.
+// FuzzMessage checks that a message, a line and wrapped lines have no effect in a log,
+// wherever they are, and that harmless text is unchanged.
 func FuzzMessage(f *testing.F) {
 	for _, text := range hostile {
 		if len(text) < 1000 {

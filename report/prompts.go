@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// promptNames returns the name of each column's prompt, in at most the given cells.
-// Prompts with the same beginning are shown from where they differ.
+// promptNames returns the name of each column's prompt, in at most the given cells. Prompts
+// with the same beginning are shown from where they differ.
 func (m *Meta) promptNames(cells int) []string {
 	names := make([]string, len(m.Columns))
 	byText := make([]int, len(m.Columns))
@@ -18,8 +18,7 @@ func (m *Meta) promptNames(cells int) []string {
 	}
 	prompt := func(at int) string { return m.Columns[byText[at]].prompt() }
 	slices.SortStableFunc(byText, func(a, b int) int { return cmp.Compare(m.Columns[a].prompt(), m.Columns[b].prompt()) })
-	// In this order, neighbours have the longest common beginnings, except for equal
-	// prompts.
+	// In this order, neighbours have the longest common prefixes, except for equal prompts.
 	shared := make([]int, len(byText))
 	for first := 0; first < len(byText); {
 		next := first + 1
@@ -43,8 +42,8 @@ func (m *Meta) promptNames(cells int) []string {
 	return names
 }
 
-// fromDifference returns the beginning of a prompt, and its text from n on, where it
-// differs from another, after as many words as fit.
+// fromDifference returns the beginning of a prompt, and its text from n, where it differs
+// from another prompt, after as many preceding words as fit.
 func fromDifference(prompt string, n, cells int) string {
 	const begin = 12 // cells
 	from := excerpt.Start(prompt, min(n, max(0, len(prompt)-(cells-begin-2))))

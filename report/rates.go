@@ -17,14 +17,14 @@ const confidence = 0.95
 const maxLines = 40
 
 const (
-	// besideNames is the minimum width, in cells, at which the numbers of a table are
-	// in front of the names. In narrower terminals they are above them.
+	// besideNames is the minimum width, in cells, at which the numbers of a table stand
+	// before the names. In narrower terminals they stand above the names.
 	besideNames = 80
 	// nameLines is the maximum number of lines of a name.
 	nameLines = 4
 )
 
-// entry shows a line of a table: short numbers, and a name in full.
+// entry shows a table line: short numbers, and the full name.
 func (p *printer) entry(figures, name string) {
 	if p.o.Width < besideNames {
 		p.wrapped("  ", strings.Join(strings.Fields(figures), " "))
@@ -107,7 +107,7 @@ func (p *printer) judging(a *AssertionSummary) string {
 	return text
 }
 
-// left shows how many lines of a table are left out.
+// left shows the number of table lines that are left out.
 func (p *printer) left(n int) {
 	if n > maxLines {
 		p.line("  … and %d more (in the JSON report)", n-maxLines)
@@ -151,7 +151,7 @@ func derived(v any) string {
 	return textOf(v)
 }
 
-// short formats a number for people, with four digits.
+// short formats a number for people, with four significant digits.
 func short(f float64) string {
 	if f == float64(int64(f)) {
 		return value.FormatNumber(f)
@@ -159,7 +159,7 @@ func short(f float64) string {
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
-// repeats shows how far repeats of the same case agree.
+// repeats shows how consistent the repeats of a case are.
 func (p *printer) repeats() {
 	r := p.sum.Repeats()
 	if r.Groups == 0 {

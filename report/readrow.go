@@ -11,9 +11,9 @@ import (
 type Row struct {
 	Index       int
 	CaseID      string
-	Description string // of the case
-	Provider    string // label, or id
-	Prompt      string // that was sent
+	Description string // the case's description
+	Provider    string // label, else id
+	Prompt      string // the prompt as sent
 	Vars        *value.Object
 	Output      any // nil if there is none
 	Status      proviso.Status
@@ -21,7 +21,7 @@ type Row struct {
 	Reason      string   // why it failed or is undecided; "" otherwise
 	Assertions  []RowAssertion
 
-	Record *value.Object // the whole row, as in a JSON report
+	Record *value.Object // the complete row, as in a JSON report
 }
 
 // RowAssertion is the verdict on one assertion of a [Row].
@@ -53,12 +53,12 @@ func ReadRow(record []byte) (*Row, error) {
 		r.Assertions = append(r.Assertions, RowAssertion{
 			ID: a.Text("id"), Type: a.Text("type"), Metric: a.Text("metric"), Status: status, Score: decidedScore(c, status), Reason: c.Text("reason"),
 		})
-		i += max(0, integer(c, "members")) // which are part of its verdict
+		i += max(0, integer(c, "members")) // the set's members are part of its verdict
 	}
 	return r, nil
 }
 
-// decidedScore returns the score of a row or an assertion, nil if it has none.
+// decidedScore returns the score of a row or an assertion; nil if it has none.
 func decidedScore(o *value.Object, s proviso.Status) *float64 {
 	score, ok := o.At("score").(float64)
 	if !ok || s == proviso.Errored {

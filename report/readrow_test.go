@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestReadRow reads rows back: members of a set belong to its verdict, and what is
-// undecided has no score.
+// TestReadRow reads rows back: the members of a set belong to its verdict, and undecided
+// rows and assertions have no score.
 func TestReadRow(t *testing.T) {
 	t.Parallel()
 	one := func(typ string, s proviso.Status, score float64) proviso.Verdict {

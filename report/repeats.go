@@ -2,7 +2,7 @@ package report
 
 import "github.com/proviso-eval/proviso"
 
-// group is a case in a column, whose repeats belong together.
+// group identifies a case in a column, whose repeats belong together.
 type group struct {
 	caseID string
 	column int
@@ -15,7 +15,7 @@ type repeats struct {
 	failing []int // indices of failed rows
 }
 
-// met reports whether as many passed as the suite requires.
+// met reports whether enough repeats passed for the suite.
 func (g repeats) met() bool { return g.Decided() > 1 && g.Passed >= g.need }
 
 func (s *Summary) repetition(f *facts) {
@@ -39,7 +39,7 @@ func (s *Summary) repetition(f *facts) {
 	s.settle(f.column, g)
 }
 
-// settle counts the failed rows of a group that passed often enough as passed.
+// settle counts the failed rows of a group as passed if enough of its repeats passed.
 func (s *Summary) settle(column int, g repeats) {
 	for _, rows := range [...]*Counts{&s.column(column).Rows, &s.rows} {
 		switch {

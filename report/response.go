@@ -26,7 +26,8 @@ func (e *encoder) response(o *proviso.Output) {
 	e.b = append(e.b, '}')
 }
 
-// bill appends the cost of an answer, and the incurred cost if it came from a cache.
+// bill appends the cost of an answer, and the incurred cost if the answer came from a
+// cache.
 func (e *encoder) bill(o *proviso.Output) {
 	b := billOf(o)
 	e.raw(`,"tokenUsage":`)
@@ -39,7 +40,7 @@ func (e *encoder) bill(o *proviso.Output) {
 	}
 }
 
-// usage appends tokens, with the incurred ones inside if they differ.
+// usage appends tokens, with the incurred tokens inside if they differ.
 func (e *encoder) usage(u, incurred proviso.Usage, cached bool) {
 	e.b = appendUsage(e.b, u)
 	if cached {
@@ -48,7 +49,7 @@ func (e *encoder) usage(u, incurred proviso.Usage, cached bool) {
 	}
 }
 
-// answerParts appends the structured parts of an answer, which most answers lack.
+// answerParts appends the structured parts of an answer. Most answers have none.
 func (e *encoder) answerParts(o *proviso.Output) {
 	e.list(`,"logProbs":`, len(o.LogProbs), func(i int) { e.number("", o.LogProbs[i]) })
 	if len(o.ToolCalls) > 0 {
@@ -71,8 +72,8 @@ func (e *encoder) answerParts(o *proviso.Output) {
 	}
 }
 
-// isResponseKey reports whether a member of a response has its own field in
-// [proviso.Output], and so must not be written twice.
+// isResponseKey reports whether a response member has its own field in [proviso.Output],
+// and so must not be written twice.
 func isResponseKey(key string) bool {
 	switch key {
 	case "output", "error", "tokenUsage", "cost", "incurredCost", "latencyMs", "cached", "finishReason", "isRefusal",

@@ -11,19 +11,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// AppendRow appends one finished row as one line of JSON without the line break: a
-// row of promptfoo's version-3 results, with additional members of proviso. The row's
-// index comes first, so that it can be read without decoding. It allocates nothing
-// except room in dst, and may be called for several rows at once.
+// AppendRow appends one finished row as one line of JSON without the line break: a row of
+// promptfoo's version-3 results with proviso's additional members. The row's index comes
+// first, so that it can be read without decoding the row. AppendRow allocates only to grow
+// dst, and may be called concurrently.
 //
-// The members of proviso are: index, caseId, verdict (pass, fail, error or skip),
-// repeat {index, of, pass}, evaluation (the assertion set's result), and for each
-// component its status, evidence, judge, cost and members: how many of the following
-// components belong to it. A score that JSON has no number for (NaN, an infinity) is
-// null, as in promptfoo, with its name in scoreText. Null without a name is the score
-// of a certain failure with an undecided part. A component that could not be decided
-// has pass false and score 0. One that did not apply has pass true, because it does
-// not keep its row from passing.
+// proviso's members are: index, caseId, verdict (pass, fail, error or skip), repeat {index,
+// of, pass}, evaluation (the result of the assertion set), and for each component its
+// status, evidence, judge, cost and members (how many of the following components belong to
+// it). A score that JSON cannot express (NaN, an infinity) is null, as in promptfoo, with
+// its name in scoreText. Null without a name is the score of a certain failure with an
+// undecided part. An undecided component has pass false and score 0. A component that did
+// not apply has pass true, because it does not prevent its row from passing.
 func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 	e := encoder{b: dst}
 	e.int(`{"index":`, index)
@@ -41,8 +40,8 @@ func AppendRow(dst []byte, index int, r *proviso.Result, meta *Meta) []byte {
 	return append(e.b, '}')
 }
 
-// AppendRenamed appends a row that [AppendRow] made for one run as a row of another one;
-// false if it is none of the first run.
+// AppendRenamed appends a row that [AppendRow] made for the run from as a row of the run
+// to. It returns false if the row does not belong to the run from.
 func AppendRenamed(dst, row []byte, from, to string) ([]byte, bool) {
 	const name = `,"id":`
 	at := bytes.IndexByte(row, ',')
@@ -71,8 +70,7 @@ type span struct {
 	start, end int
 }
 
-// The methods below append a member. Its key is what is in front of the value, such as
-// `,"key":`.
+// The methods below append a member. Its key includes the separators, such as `,"key":`.
 
 func (e *encoder) raw(text string) { e.b = append(e.b, text...) }
 
@@ -86,7 +84,7 @@ func (e *encoder) bool(key string, v bool) {
 	e.b = strconv.AppendBool(e.b, v)
 }
 
-// number appends null if JSON has no such number.
+// number appends null if JSON cannot express f.
 func (e *encoder) number(key string, f float64) {
 	e.raw(key)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -110,7 +108,7 @@ func (e *encoder) value(key string, v any) {
 	e.b = value.AppendJSON(e.b, v)
 }
 
-// filled appends a text that is not empty, and counted a number that is not 0.
+// filled appends a non-empty text, and counted appends a number that is not 0.
 func (e *encoder) filled(key, text string) {
 	if text != "" {
 		e.text(key, text)
@@ -123,14 +121,14 @@ func (e *encoder) counted(key string, n int) {
 	}
 }
 
-// when appends a whole member if a condition holds.
+// when appends a complete member if a condition holds.
 func (e *encoder) when(holds bool, member string) {
 	if holds {
 		e.raw(member)
 	}
 }
 
-// list appends a list, whose elements each appends; none if it is empty.
+// list appends a non-empty list. each appends one element.
 func (e *encoder) list(key string, n int, each func(i int)) {
 	for i := range n {
 		if i == 0 {
@@ -146,7 +144,7 @@ func (e *encoder) list(key string, n int, each func(i int)) {
 	}
 }
 
-// score appends a score, and its name if JSON has no number for it.
+// score appends a score, and its name if JSON cannot express it.
 func (e *encoder) score(f float64) {
 	e.number(`,"score":`, f)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -163,7 +161,7 @@ func (e *encoder) scoreUnless(unscored bool, f float64) {
 	e.score(f)
 }
 
-// object appends o, or a copy of its JSON if the row already contains it.
+// object appends o, or copies its JSON if the row already contains it.
 func (e *encoder) object(o *value.Object) {
 	for i := range e.spans[:e.n] {
 		if s := &e.spans[i]; s.object == o {
@@ -177,7 +175,7 @@ func (e *encoder) object(o *value.Object) {
 	}
 	start := len(e.b)
 	e.b = value.AppendJSON(e.b, o)
-	if e.n < len(e.spans) { // beyond this room objects are encoded again, which only costs time
+	if e.n < len(e.spans) { // if full, objects are encoded again, which only costs time
 		e.spans[e.n] = span{o, start, len(e.b)}
 		e.n++
 	}
@@ -191,7 +189,7 @@ func (e *encoder) key(first bool, key string) {
 	e.b = append(value.AppendQuoted(e.b, key), ':')
 }
 
-// identity appends the case, prompt and provider of the row.
+// identity appends the row's case, prompt and provider.
 func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 	testIdx := 0
 	if r.Case != nil {
@@ -221,7 +219,7 @@ func (e *encoder) identity(r *proviso.Result, meta *Meta) {
 	e.b = append(e.b, '}')
 }
 
-// columnOf makes a column that the meta does not have.
+// columnOf returns a column that the meta lacks.
 func columnOf(r *proviso.Result) Column {
 	var c Column
 	if r.Prompt != nil {
@@ -248,7 +246,7 @@ func (e *encoder) inputs(r *proviso.Result) {
 	e.b = append(e.b, '}')
 }
 
-// outcome appends the verdict on the row as a whole.
+// outcome appends the verdict on the whole row.
 func (e *encoder) outcome(r *proviso.Result) {
 	status := r.Aggregate.Status
 	e.bool(`,"success":`, succeeded(status))
@@ -260,11 +258,11 @@ func (e *encoder) outcome(r *proviso.Result) {
 	e.filled(`,"error":`, errorText(r))
 }
 
-// succeeded reports whether promptfoo counts the status as a success: a row or an
-// assertion that did not apply did not fail.
+// succeeded reports whether promptfoo counts the status as a success. A row or an assertion
+// that did not apply did not fail.
 func succeeded(s proviso.Status) bool { return s == proviso.Pass || s == proviso.Skip }
 
-// scoreOf returns the score to show; an undecided status has none.
+// scoreOf returns the score to show, which is 0 for an undecided status.
 func scoreOf(s proviso.Status, score float64) float64 {
 	if s == proviso.Errored {
 		return 0
@@ -272,8 +270,7 @@ func scoreOf(s proviso.Status, score float64) float64 {
 	return score
 }
 
-// errorText returns promptfoo's error of a row: why it is undecided, or why it
-// failed.
+// errorText returns promptfoo's error of a row: why it is undecided or failed.
 func errorText(r *proviso.Result) string {
 	switch {
 	case r.Error != "":
@@ -296,8 +293,8 @@ func (e *encoder) named(key string, scores []proviso.NamedScore) {
 	e.b = append(e.b, '}')
 }
 
-// weights appends the weights of the named scores, unless all are 1: a column sums
-// score × weight.
+// weights appends the weights of the named scores, unless all are 1. A column sums score ×
+// weight.
 func (e *encoder) weights(scores []proviso.NamedScore) {
 	if !slices.ContainsFunc(scores, func(n proviso.NamedScore) bool { return weightOf(n) != 1 }) {
 		return
@@ -310,7 +307,7 @@ func (e *encoder) weights(scores []proviso.NamedScore) {
 	e.b = append(e.b, '}')
 }
 
-// weightOf returns the weight of a named score, which is 1 if none is given.
+// weightOf returns the weight of a named score; the default is 1.
 func weightOf(n proviso.NamedScore) float64 {
 	if n.Weight == 0 {
 		return 1
@@ -318,8 +315,8 @@ func weightOf(n proviso.NamedScore) float64 {
 	return n.Weight
 }
 
-// measures appends the measurements of the row, and its metadata: the case's,
-// overridden by the provider's.
+// measures appends the row's measurements and its metadata: the case's metadata, overridden
+// by the provider's.
 func (e *encoder) measures(r *proviso.Result) {
 	var latency time.Duration
 	if r.Output.Latency != nil {
@@ -340,8 +337,8 @@ func (e *encoder) measures(r *proviso.Result) {
 	e.b = append(e.b, '}')
 }
 
-// members appends the members of o that over does not have. Objects in it, and in a list
-// of assertions, are recorded.
+// members appends the members of o that over lacks. It records objects among them, and in
+// lists of assertions, for copying.
 func (e *encoder) members(o, over *value.Object, first bool) bool {
 	for key, v := range o.All() {
 		if _, undefined := v.(value.Undefined); undefined || over.Has(key) {
@@ -359,7 +356,7 @@ func (e *encoder) members(o, over *value.Object, first bool) bool {
 	return first
 }
 
-// shared appends a value, and records where it is if it is an object.
+// shared appends a value, and records its position if it is an object.
 func (e *encoder) shared(v any) {
 	if o, ok := v.(*value.Object); ok {
 		e.object(o)

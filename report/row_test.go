@@ -22,7 +22,7 @@ func parse(t testing.TB, text string) *value.Object {
 	return v.(*value.Object)
 }
 
-// assertionOf makes an assertion from its JSON, like the suite.
+// assertionOf creates an assertion from its JSON, as a suite does.
 func assertionOf(raw *value.Object) *proviso.Assertion {
 	a := &proviso.Assertion{Raw: raw, Value: value.Undefined{}, Threshold: value.Undefined{}}
 	a.Type, _ = raw.At("type").(string)
@@ -36,7 +36,7 @@ func assertionOf(raw *value.Object) *proviso.Assertion {
 	return a
 }
 
-// caseOf makes a case from its JSON, like the suite.
+// caseOf creates a case from its JSON, as a suite does.
 func caseOf(t testing.TB, index int, text string) *proviso.Case {
 	raw := parse(t, text)
 	c := &proviso.Case{ID: fmt.Sprintf("case-%d", index), Index: index, Raw: raw, Repeats: 1}

@@ -8,9 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// comparedScore returns the score of a row with its threshold, "" if there was none:
-// that of the assertion set, which is weighted if any weight is not 1, and that of
-// the case.
+// comparedScore formats the score of a row with its threshold; "" if there was none: the
+// score of the assertion set, which is weighted if any weight is not 1, and that of the
+// case.
 func comparedScore(row *value.Object) string {
 	text := ""
 	if e := row.Object("evaluation"); e != nil {
@@ -38,7 +38,8 @@ func rowScore(row *value.Object) any {
 	return score(row)
 }
 
-// scoreText formats a score for people; one is missing where an error left it open.
+// scoreText formats a score for people. A score that an error left open has a text of its
+// own.
 func scoreText(v any) string {
 	if f, ok := v.(float64); ok {
 		return short(f)
@@ -46,9 +47,9 @@ func scoreText(v any) string {
 	return "unknown"
 }
 
-// scoreNote returns the score that missed its threshold, unless the reason contains
-// it. Scores that only repeat the verdict are left out, and so are those of negated
-// types, which are the complement of the compared score.
+// scoreNote returns the score that missed its threshold, unless the reason contains it. It
+// leaves out scores that only repeat the verdict, and those of negated types, which are the
+// complement of the compared score.
 func scoreNote(c *value.Object, status proviso.Status) string {
 	got, threshold := score(c), thresholdOf(c)
 	if status != proviso.Fail || threshold == "" || strings.HasPrefix(c.Object("assertion").Text("type"), "not-") || math.IsNaN(got) || got == 0 || got == 1 ||
@@ -58,7 +59,7 @@ func scoreNote(c *value.Object, status proviso.Status) string {
 	return " (score " + short(got) + ", threshold " + threshold + ")"
 }
 
-// thresholdOf returns the threshold of a component's assertion, from the suite or its
+// thresholdOf returns the threshold of a component's assertion, from the suite or from its
 // type; "" if there was none.
 func thresholdOf(c *value.Object) string {
 	f, ok := c.At("threshold").(float64)
@@ -68,8 +69,8 @@ func thresholdOf(c *value.Object) string {
 	return short(f)
 }
 
-// scoreOfRow returns the score of a row with what it was compared with; a row that was not
-// decided has none.
+// scoreOfRow formats the score of a row and what it was compared with. An undecided row has
+// no score.
 func scoreOfRow(row view) string {
 	if compared := comparedScore(row.Object); compared != "" {
 		return compared

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// DetailSpan is one operation of the trace of a row.
+// DetailSpan is one operation in the trace of a row.
 type DetailSpan struct {
 	ID         string      `json:"id"`
 	Parent     string      `json:"parent,omitempty"`
@@ -20,14 +20,14 @@ type DetailSpan struct {
 	Attributes [][2]string `json:"attributes,omitempty"`
 }
 
-// Limits of a trace in a row.
+// Limits of a row's trace.
 const (
 	maxSpans      = 500
-	maxAttributes = 30 // of a span
+	maxAttributes = 30 // per span
 	spanText      = 500
 )
 
-// appendSpans appends the trace of a row, in the order in which its operations began.
+// appendSpans appends the trace of a row, in the order in which operations began.
 func (e *encoder) appendSpans(spans []proviso.Span) {
 	list := slices.Clone(spans)
 	slices.SortStableFunc(list, func(a, b proviso.Span) int { return a.Start.Compare(b.Start) })
@@ -66,8 +66,8 @@ func (e *encoder) span(s, began *proviso.Span) {
 	e.b = append(e.b, '}')
 }
 
-// keptAttribute reports whether an attribute of a span is kept: what the operation was and
-// what it used. Others may hold what was said, and keys.
+// keptAttribute reports whether a span attribute is kept: what the operation was and what
+// it used. Other attributes may contain messages and keys.
 func keptAttribute(name string) bool {
 	switch name {
 	case "span.kind", "gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.tool.name", "gen_ai.request.model", "gen_ai.response.model",
@@ -77,8 +77,7 @@ func keptAttribute(name string) bool {
 	return false
 }
 
-// spans returns the trace of a row as a tree: each operation after the one that it is a
-// part of.
+// spans returns the trace of a row as a tree: each operation follows its parent.
 func (b *detailer) spans(row *value.Object) []DetailSpan {
 	list, _ := row.Object("response").At("spans").([]any)
 	if len(list) > maxSpans {
@@ -107,7 +106,7 @@ func (b *detailer) spans(row *value.Object) []DetailSpan {
 	var add func(parent string)
 	add = func(parent string) {
 		next := children[parent]
-		delete(children, parent) // parents in a circle have no beginning, so they are not reached
+		delete(children, parent) // cycles of parents have no root, so they are not reached
 		for _, i := range next {
 			tree = append(tree, flat[i])
 			if flat[i].ID != "" {

@@ -11,26 +11,26 @@ const (
 	// shownRows is how many failing rows, and how many undecided ones, a terminal
 	// report shows in detail.
 	shownRows = 20
-	// maxLabels limits the tables whose keys come from the suite, because a metric's
-	// name may contain a case's variables.
+	// maxLabels limits the tables whose keys come from the suite: a metric's name may
+	// contain the variables of a case.
 	maxLabels = 10000
 )
 
-// Summary is the data about the whole run for reports. Rows are added as they finish,
-// in any order. It keeps counts, not rows. It is not safe for concurrent use.
+// Summary is the data about the whole run for reports. Rows are added as they finish, in
+// any order. It keeps counts, not rows. It is not safe for concurrent use.
 type Summary struct {
 	rows    Counts
-	usage   proviso.Usage // of answers and of deciding, as the costs below
+	usage   proviso.Usage // usage for answers and deciding, as in the costs below
 	cost    float64       // US dollars
 	spent   float64       // US dollars that this run spent
 	columns []ColumnSummary
 	judges  map[string]*JudgeSummary
-	decided sum               // scores of decided rows, for the batch result
-	scored  int               // number of those rows
-	groups  map[group]repeats // of repeats that are not complete yet
+	decided sum               // sum of the scores of decided rows, for the batch result
+	scored  int               // number of these rows
+	groups  map[group]repeats // groups whose repeats are not complete yet
 	repeats RepeatSummary
 	failed  lowest
-	errors  map[string]*sameError // by text
+	errors  map[string]*sameError // by error text
 
 	asserted *assertions
 }
@@ -79,19 +79,19 @@ type ColumnSummary struct {
 	Score      float64
 	LatencyMS  float64        // sum of all rows
 	Cost       float64        // US dollars for the answers alone, including those from a cache
-	Incurred   float64        // US dollars that this run spent on them
-	Usage      proviso.Usage  // of the answers
-	Grading    proviso.Usage  // of deciding
-	Derived    []DerivedValue // as set by the caller
+	Incurred   float64        // US dollars that this run spent on the answers
+	Usage      proviso.Usage  // usage for the answers
+	Grading    proviso.Usage  // usage for deciding
+	Derived    []DerivedValue // set by the caller
 
 	named map[string]*Metric
 	score sum
 
-	spent, asked proviso.Usage // incurred part of Usage and of Grading
+	spent, asked proviso.Usage // incurred parts of Usage and Grading
 	kept         bool          // an answer came from a cache
 }
 
-// Metrics returns the named scores in the order of their names.
+// Metrics returns the named scores, sorted by name.
 func (c *ColumnSummary) Metrics() []Metric {
 	list := make([]Metric, 0, len(c.named))
 	for _, m := range c.named {
@@ -102,12 +102,12 @@ func (c *ColumnSummary) Metrics() []Metric {
 	return list
 }
 
-// Metric is the sum of one named score over the rows that have it, each multiplied by
-// the weight of its assertions.
+// Metric is the sum of one named score over the rows that have it, each multiplied by the
+// weight of its assertions.
 type Metric struct {
 	Name  string
 	Sum   float64
-	Count int // rows
+	Count int // number of rows
 
 	// Weight is the total weight of the assertions: Sum / Weight is the mean.
 	Weight float64
@@ -121,26 +121,26 @@ type DerivedValue struct {
 	Value any
 }
 
-// RepeatSummary describes how far repeats of a case agree.
+// RepeatSummary describes how consistent the repeats of cases are.
 type RepeatSummary struct {
 	Groups   int // cases in a column with at least two decided repeats
-	Flaky    int // of them, those that both passed and failed
-	Met      int // groups in which as many passed as the suite requires
-	Forgiven int // failed rows of groups that met it
+	Flaky    int // groups that both passed and failed
+	Met      int // groups with as many passes as the suite requires
+	Forgiven int // failed rows of these groups
 }
 
-// Totals returns the counts of all rows. A failed row of a case that passed often
-// enough counts as passed. The cost includes that of deciding.
+// Totals returns the counts of all rows. A failed row counts as passed if enough repeats of
+// its case passed. The cost includes the cost of deciding.
 func (s *Summary) Totals() proviso.Totals {
 	c := s.rows
 	return proviso.Totals{Passed: c.Passed, Failed: c.Failed, Errors: c.Errors, Skipped: c.Skipped, MayPass: c.MayPass, WillPass: c.WillPass,
 		Usage: s.usage, Cost: s.cost, Incurred: s.spent}
 }
 
-// failures returns the failed rows to show, lowest index first.
+// failures returns the failed rows to show, in index order.
 func (s *Summary) failures() []int {
 	all := lowest{list: slices.Clone(s.failed.list)}
-	for _, g := range s.groups { // incomplete, so they are not forgiven
+	for _, g := range s.groups { // incomplete groups are not forgiven
 		for _, index := range g.failing {
 			all.add(index)
 		}
@@ -156,7 +156,7 @@ func (s *Summary) Columns() []ColumnSummary {
 	return s.columns
 }
 
-// Repeats returns how far repeats agree, over complete and incomplete groups.
+// Repeats returns how consistent repeats are, over complete and incomplete groups.
 func (s *Summary) Repeats() RepeatSummary {
 	total := s.repeats
 	for _, g := range s.groups {

@@ -10,14 +10,14 @@ import (
 	"github.com/proviso-eval/proviso/internal/rowscan"
 )
 
-// mark is the data of a row that a report needs to choose, order or count rows. It
-// takes as much memory per row as the index of the run file.
+// mark is the data of a row that a report needs to choose, order or count rows. It takes as
+// much memory per row as the index of the run file.
 type mark struct {
 	index    int
 	test     uint32
 	column   uint16
 	status   proviso.Status
-	forgiven bool // failed, but its case passed often enough
+	forgiven bool // failed, but enough repeats of its case passed
 	score    float32
 }
 
@@ -29,7 +29,7 @@ func (m mark) shown() proviso.Status {
 	return m.status
 }
 
-// survey reads every row once, without decoding it, and returns the marks in index
+// survey reads every row once without decoding it fully, and returns the marks in index
 // order.
 func survey(ctx context.Context, rows Rows) ([]mark, error) {
 	var marks []mark
@@ -71,8 +71,8 @@ func (g *repeated) add(at int, s proviso.Status) {
 	}
 }
 
-// markOf returns a row's mark, and its case with how many of its repeats must pass; -1 if
-// it has none.
+// markOf returns a row's mark, the id of its case, and how many of the case's repeats must
+// pass; -1 if the row is not repeated.
 func markOf(index int, row []byte) (m mark, need int, caseID []byte) {
 	m.index, m.status, need = index, proviso.Errored, -1
 	s := rowscan.New(row)
@@ -104,8 +104,8 @@ func markOf(index int, row []byte) (m mark, need int, caseID []byte) {
 	return m, need, caseID
 }
 
-// worstFirst orders marks by urgency: failures by score, then undecided rows, then
-// the rest; equal ones in index order.
+// worstFirst orders marks by urgency: failures by score, then undecided rows, then the
+// rest. Equal marks keep index order.
 func worstFirst(a, b mark) int {
 	return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a.score, b.score), cmp.Compare(a.index, b.index))
 }
@@ -120,7 +120,7 @@ func urgency(m mark) int {
 	return 2
 }
 
-// worst returns at most n rows that failed or were not decided, worst first.
+// worst returns at most n failed or undecided rows, worst first.
 func worst(marks []mark, n int) []mark {
 	var list []mark
 	for _, m := range marks {

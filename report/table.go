@@ -9,13 +9,13 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Format is one way to show a run: a row of the table of formats.
+// Format is a format of reports: a row of the table of formats.
 type Format struct {
 	Name     string
-	Suffixes []string // of file names, with the dot; none if it cannot be chosen by file name
+	Suffixes []string // file name suffixes with the dot; nil if a file name cannot select the format
 	Doc      string   // one line
 
-	// Render writes the report. It stops when ctx is done.
+	// Render writes the report. It stops when ctx ends.
 	Render func(ctx context.Context, w *bufio.Writer, in *Input) error
 }
 

@@ -3,9 +3,10 @@ package report
 import "encoding/binary"
 
 // tallies counts verdicts by the hash of an assertion. In a large suite most assertions
-// belong to one case and pass, so that one that passed once takes no more than its hash.
+// belong to one case and pass, so an assertion that passed once takes no more space than
+// its hash.
 type tallies struct {
-	once map[[8]byte]struct{} // passed once; a key of bytes takes half the room of a number
+	once map[[8]byte]struct{} // passed once; byte keys take half the space of numbers
 	more map[uint64]Counts
 }
 
@@ -20,7 +21,7 @@ func onceKey(key uint64) (k [8]byte) {
 
 func (t *tallies) len() int { return len(t.once) + len(t.more) }
 
-// get returns the counts of an assertion, and whether it has any.
+// get returns the counts of an assertion, and false if there are none.
 func (t *tallies) get(key uint64) (Counts, bool) {
 	if _, ok := t.once[onceKey(key)]; ok {
 		return Counts{Passed: 1}, true

@@ -8,18 +8,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// facts are the data of a row for a summary.
+// facts are a row's data for a summary.
 type facts struct {
 	index, column  int
 	status         proviso.Status
 	score          float64
-	share          float64 // of the assertion set if there is one, else the score
+	share          float64 // score of the assertion set if there is one, else of the row
 	unscored       bool
 	latencyMS      float64
 	cost, incurred float64
 	gradingCost    float64
 	usage, grading proviso.Usage
-	spent, asked   proviso.Usage // incurred part of usage and of grading
+	spent, asked   proviso.Usage // incurred parts of usage and grading
 	cached         bool
 	named          []proviso.NamedScore
 	caseID         string
@@ -27,7 +27,7 @@ type facts struct {
 	repeats, pass  int
 }
 
-// Add counts a finished row. A row is added once.
+// Add counts a finished row. Each row must be added only once.
 func (s *Summary) Add(index int, r *proviso.Result) {
 	f := facts{index: index, column: r.PromptIdx, status: r.Aggregate.Status,
 		score: scoreOf(r.Aggregate.Status, r.Aggregate.Score), named: r.Aggregate.Named}
@@ -74,8 +74,8 @@ func (s *Summary) column(i int) *ColumnSummary {
 	return &s.columns[i]
 }
 
-// plausible returns a number of dollars or milliseconds of a row. What is none, or so large
-// that the numbers of all rows have no sum, counts as 0.
+// plausible returns a row's number of dollars or milliseconds. A number that is not valid,
+// or so large that sums over rows would overflow, counts as 0.
 func plausible(f float64) float64 {
 	if math.Abs(f) <= 1<<53 {
 		return f
@@ -139,20 +139,20 @@ func (c *ColumnSummary) metric(n proviso.NamedScore) {
 // part is the data of one assertion's verdict for a summary.
 type part struct {
 	status proviso.Status
-	about  about // of raw
+	about  about // identity, from raw
 	usage  proviso.Usage
 	cost   float64
 	judge  string
 	cached bool
-	waived bool // it failed, but passes because its weight is 0
-	unsure bool // the judge cannot tell for a criterion
+	waived bool // it failed but passes because its weight is 0
+	unsure bool // the judge cannot tell about a criterion
 
-	compared  bool               // the assertion is compared with a threshold
+	compared  bool               // the assertion's score is compared with a threshold
 	assertion *proviso.Assertion // one of these two is set
 	raw       *value.Object
 }
 
-// text returns the assertion in the form of rows.
+// text returns the assertion as written in rows.
 func (p *part) text() string {
 	switch {
 	case p.raw != nil:
@@ -165,8 +165,8 @@ func (p *part) text() string {
 	return ""
 }
 
-// component counts one assertion. Components that a script reported have no type:
-// they count only in their column.
+// component counts one assertion. Components reported by a script have no type and count
+// only in their column.
 func (s *Summary) component(column int, p *part) {
 	p.cost = plausible(p.cost)
 	s.column(column).Assertions.add(p.status)
@@ -198,7 +198,7 @@ func (s *Summary) component(column int, p *part) {
 	}
 }
 
-// lowest keeps the smallest indices, in order.
+// lowest keeps the smallest indices, in ascending order.
 type lowest struct {
 	list []int
 }
@@ -212,10 +212,10 @@ func (l *lowest) add(index int) {
 	l.list = l.list[:min(len(l.list), shownRows)]
 }
 
-// sum adds numbers so that the order of rows, which differs between runs when rows
-// finish at the same time, does not change the result. Source: A. Neumaier,
-// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54
-// (1974) 39-51.
+// sum adds numbers so that the result does not depend on the order of rows, which differs
+// between runs when rows finish at the same time. Source: A. Neumaier,
+// "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974)
+// 39-51.
 type sum struct {
 	total, lost float64
 }
@@ -232,7 +232,7 @@ func (s *sum) add(f float64) {
 
 func (s *sum) value() float64 {
 	if math.IsInf(s.total, 0) || math.IsNaN(s.total) {
-		return s.total // the correction is then not a number
+		return s.total // the correction is not a number then
 	}
 	return s.total + s.lost
 }

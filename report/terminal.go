@@ -12,12 +12,11 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TerminalOptions are the features of the terminal. The zero value is right for a
-// pipe.
+// TerminalOptions describe the terminal. The zero value is right for a pipe.
 type TerminalOptions struct {
-	Color   bool   // use colours; the text has the same information without
-	Width   int    // cells in a line; 0 means 100
-	All     bool   // show every failing row in detail, not the first twenty
+	Color   bool   // use colours; without them the text has the same information
+	Width   int    // cells per line; 0 means 100
+	All     bool   // show every failing row in detail, not only the first twenty
 	Summary bool   // show no rows, only why some have errors
 	More    string // command that shows the rest; "" means proviso show with the run's id
 }
@@ -27,11 +26,10 @@ func (o TerminalOptions) sized() TerminalOptions {
 	return o
 }
 
-// Terminal shows a run to a person: failing rows first, with the differing part of
-// the output marked, then those with errors, pass rates per assertion, metrics, and cost
-// and duration. The last line is always "N passed, N failed, N errors". Only rows
-// that are shown in detail are decoded. Control sequences are made visible instead of
-// being sent.
+// Terminal shows a run to a person: failing rows first, with the differing part of the
+// output marked, then rows with errors, pass rates per assertion, metrics, cost and
+// duration. The last line is always "N passed, N failed, N errors". Only rows shown in
+// detail are decoded. Control sequences are made visible instead of being sent.
 func Terminal(w io.Writer, o TerminalOptions, meta *Meta, sum *Summary, rows Rows) error {
 	p := &printer{w: bufio.NewWriter(w), o: o.sized(), meta: meta, sum: sum, rows: rows, prompts: meta.promptNames(promptCells)}
 	var err error
@@ -65,10 +63,10 @@ type printer struct {
 	sum  *Summary
 	rows Rows
 
-	prompts []string // names of the prompts of the columns
+	prompts []string // prompt names of the columns
 }
 
-// The colours, as the parameters of a CSI sequence.
+// The colours, as parameters of a CSI sequence.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -77,7 +75,7 @@ const (
 	yellow = "33"
 )
 
-// paint colours text that is already clean.
+// paint colours clean text.
 func (p *printer) paint(color, text string) string {
 	if !p.o.Color || text == "" {
 		return text
@@ -90,7 +88,7 @@ func (p *printer) line(format string, args ...any) {
 	p.w.WriteByte('\n')
 }
 
-// details shows failing rows, then those with errors, each in index order.
+// details shows failing rows, then rows with errors, each in index order.
 func (p *printer) details() error {
 	t := p.sum.Totals()
 	if p.o.All {
@@ -109,7 +107,7 @@ func (p *printer) details() error {
 	return p.errors(shownRows)
 }
 
-// errors shows at most the given number of different errors.
+// errors shows at most the given number of distinct errors.
 func (p *printer) errors(most int) error {
 	kinds, shown := p.sum.undecidedRows(), 0
 	for _, e := range kinds[:min(len(kinds), most)] {
@@ -175,7 +173,7 @@ func (p *printer) everyRow(status proviso.Status) error {
 	return p.rows.Err()
 }
 
-// end shows cost and duration, and the totals.
+// end shows cost, duration and totals.
 func (p *printer) end() {
 	t := p.sum.Totals()
 	parts := append([]string{Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}, spent(t)...)

@@ -8,28 +8,27 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Output of models and suites may contain sequences that move the cursor, or recolour
-// or reverse text in a terminal, or that a CI system runs as commands. All output
-// goes through clean or cut.
+// Outputs of models and texts of suites may contain sequences that move the cursor,
+// recolour or reverse text in a terminal, or that a CI system executes as commands.
+// Everything printed goes through clean or cut.
 
-// clean returns s on one line, with everything that would not be visible unchanged
-// written as an escape.
+// clean returns s on one line, with invisible and control characters as escapes.
 func clean(s string) string { return cut(s, len(s)*maxEscape+1) }
 
 const (
 	// maxEscape is the length of the longest escape, such as \u{10ffff}.
 	maxEscape = 10
-	// maxBytes limits how much text is read for one cell. Combining marks take no
-	// cell, so a text of marks alone would otherwise be read to its end.
+	// maxBytes limits how many bytes are read for one cell. Combining marks take no cell,
+	// so a text of only marks would otherwise be read to its end.
 	maxBytes = 64
 )
 
-// cut returns as much of clean(s) as fits into cells of a terminal; an ellipsis marks
-// a longer text. Long texts are not read to their end.
+// cut returns as much of clean(s) as fits into the given terminal cells. An ellipsis marks
+// a longer text. It does not read long texts to their end.
 func cut(s string, cells int) string { return cutAfter("", s, cells) }
 
-// cutAfter is cut for a text that is shown directly after before, which is clean: a
-// command of a CI system may begin in one and end in the other.
+// cutAfter is cut for a text that directly follows before, which is clean: a CI command may
+// begin in one and end in the other.
 func cutAfter(before, s string, cells int) string {
 	var b strings.Builder
 	used, fits := 0, 0 // fits is the length up to which an ellipsis still fits
@@ -46,7 +45,7 @@ func cutAfter(before, s string, cells int) string {
 		}
 		w := cellsOf(part)
 		if w == 0 {
-			// More combining marks than any script uses would hide other lines.
+			// More combining marks than any script uses would cover other lines.
 			if marks++; marks > 8 {
 				continue
 			}
@@ -65,8 +64,8 @@ func cutAfter(before, s string, cells int) string {
 	return b.String()
 }
 
-// escape returns how r is shown if it must not be shown unchanged. before are the
-// texts in front of it.
+// escape returns how r is shown if it must not be shown unchanged. before are the texts
+// before it.
 func escape(r rune, raw string, before ...string) string {
 	switch {
 	case r == '\n':
@@ -85,7 +84,7 @@ func escape(r rune, raw string, before ...string) string {
 	case r < 0x100 && unicode.IsControl(r):
 		return hexEscape(`\x`, r, 2)
 	case r == 0x200d || unicode.In(r, unicode.Mn, unicode.Me):
-		return "" // joiners and marks are part of what they follow
+		return "" // joiners and marks belong to what they follow
 	case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
 		if r > 0xffff {
 			return hexEscape(`\u{`, r, 5) + "}"
@@ -104,16 +103,16 @@ func hexEscape(prefix string, r rune, digits int) string {
 	return string(b)
 }
 
-// opensCommand reports whether a bracket after text would make a command of a CI
-// system, such as ##[error] or ##vso[task.complete], which works anywhere in a line.
-// Commands that must begin a line (::error::) are dealt with by opening and [Line].
+// opensCommand reports whether a bracket after text would complete the start of a CI
+// command, such as ##[error] or ##vso[task.complete], which works anywhere in a line.
+// [Line] and opening handle commands that must begin a line (::error::).
 func opensCommand(text string) bool {
 	text = strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	return strings.HasSuffix(text, "##")
 }
 
-// opening makes a clean line safe after blanks alone, where a CI system would read
-// two colons as a command. It reads them after blanks of any kind.
+// opening makes a clean line safe where only blanks, of any kind, precede it. There a CI
+// system would interpret two colons or ## as a command.
 func opening(line string) string {
 	if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "##") {
 		return `\` + line
@@ -121,7 +120,7 @@ func opening(line string) string {
 	return line
 }
 
-// cellsOf returns how many cells of a terminal s takes.
+// cellsOf returns the number of terminal cells of s.
 func cellsOf(s string) int {
 	n := 0
 	for _, r := range s {
@@ -144,8 +143,8 @@ func runeCells(r rune) int {
 	return 1
 }
 
-// wrap breaks s, including its line breaks, into lines of at most the given cells, at
-// blanks if possible. Lines beyond limit are left out. The lines are clean.
+// wrap breaks s, including at its line breaks, into clean lines of at most the given cells,
+// at blanks if possible. It leaves out the lines beyond limit.
 func wrap(s string, cells, limit int) []string {
 	var lines []string
 	for len(s) > 0 {
@@ -165,7 +164,7 @@ func wrap(s string, cells, limit int) []string {
 	return lines
 }
 
-// firstLine returns the beginning of s that fits, clean, and its length in s.
+// firstLine returns the beginning of s that fits, cleaned, and its length in s.
 func firstLine(s string, cells int) (string, int) {
 	used, blank := 0, 0
 	for i := 0; i < len(s); {

@@ -9,12 +9,12 @@ import (
 	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
-// UntrustedMarkdown returns a text in Markdown that a stranger may have written, such as
-// the file of an unprivileged CI job, in a form that a privileged job may show: headings,
-// lists, quotes, tables, emphasis, code and collapsed parts stay, everything else is
-// shown as it is written. The result has no links, images, HTML, mentions or references;
-// its fences and collapsed parts are closed, and its lines cut at 8 KiB. What [MarkdownCode] and the reports of this
-// module write looks the same, except that their links become text.
+// UntrustedMarkdown returns Markdown that a stranger may have written, such as a file of an
+// unprivileged CI job, in a form that a privileged job may show. Headings, lists, quotes,
+// tables, emphasis, code and collapsed parts stay; everything else is shown literally. The
+// result has no links, images, HTML, mentions or references. Its fences and collapsed parts
+// are closed, and its lines are cut at 8 KiB. The output of [MarkdownCode] and of this
+// module's reports looks the same, except that links become text.
 func UntrustedMarkdown(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	u := untrusted{
@@ -43,23 +43,23 @@ func UntrustedMarkdown(text string) string {
 // untrusted writes a text line by line.
 type untrusted struct {
 	anyFence, summary, lineStart *regexp.Regexp
-	delimiters                   *regexp.Regexp // the line between the head and the rows of a table
+	delimiters                   *regexp.Regexp // the line between head and rows of a table
 
 	b       strings.Builder
-	fence   string   // that is open, as it was written
+	fence   string   // the open fence, as written
 	info    string   // its language
 	content []string // its lines
-	details int      // collapsed parts that are open
-	tag     bool     // the line before was HTML, which only an empty line ends
+	details int      // open collapsed parts
+	tag     bool     // the previous line was HTML, which only an empty line ends
 }
 
 const (
-	maxDetails = 3       // collapsed parts in one another
+	maxDetails = 3       // nested collapsed parts
 	maxLine    = 8 << 10 // bytes
 )
 
-// line writes a line. table is true if it may be a row of a table, where a bar ends a
-// cell even within code.
+// line writes a line. table is true if it may be a table row, where a bar ends a cell even
+// within code.
 func (u *untrusted) line(line string, table bool) {
 	m := u.anyFence.FindStringSubmatch(line)
 	if u.fence != "" {
@@ -93,27 +93,27 @@ func (u *untrusted) line(line string, table bool) {
 	u.b.WriteString(line + "\n")
 }
 
-// endFence writes a fence at the beginning of a line, where no list or quote contains it,
-// and longer than any run of backticks in it.
+// endFence writes a fence at the beginning of a line, where no list or quote contains it.
+// The fence is longer than any run of backticks in its content.
 func (u *untrusted) endFence() {
-	if !slices.Contains([]string{"diff", "json", "sh"}, u.info) { // some others are drawn, with links
+	if !slices.Contains([]string{"diff", "json", "sh"}, u.info) { // GitHub renders some other languages as drawings, with links
 		u.info = "text"
 	}
 	u.b.WriteString(fenced(u.info, u.content))
 	u.fence = ""
 }
 
-// joiner is invisible and breaks words. Mentions, references and addresses are found in
-// the text that a reader sees, in which a backslash is of no use.
+// joiner is invisible and breaks words. Mentions, references and addresses are recognised
+// in the text that a reader sees, where a backslash does not help.
 const joiner = '\u2060'
 
-// htmlText is the text of an HTML element, in which Markdown is not read.
+// htmlText escapes the text of an HTML element, in which Markdown is not interpreted.
 func htmlText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@"+string(joiner), "#", "#"+string(joiner), "://", ":"+string(joiner)+"//").Replace(clean(s))
 }
 
 // markdownText escapes one line of text, without the marks at its beginning. Code spans
-// must end in the line.
+// must end on the line.
 func markdownText(s string, table bool) string {
 	last := map[int]int{} // where the last run of backticks of each length begins
 	for i := 0; i < len(s); i++ {
@@ -155,7 +155,7 @@ func markdownText(s string, table bool) string {
 	return b.String()
 }
 
-// backticks returns the length of the run of backticks that s begins with.
+// backticks returns the length of the run of backticks at the beginning of s.
 func backticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
 func punctuation(c byte) bool {
@@ -167,7 +167,7 @@ func alphanumeric(c byte) bool {
 }
 
 // escapedRune returns a character as Markdown shows it. escaped means that a backslash
-// stands before it.
+// precedes it.
 func escapedRune(r rune, raw string, escaped bool) string {
 	switch {
 	case escaped:
@@ -177,7 +177,7 @@ func escapedRune(r rune, raw string, escaped bool) string {
 	case r == '\t':
 		return " "
 	case r == joiner:
-		return raw // it is there for what breaks does
+		return raw // a word joiner of breaks
 	}
 	if shown := escape(r, raw); shown != "" {
 		return shown
@@ -185,8 +185,8 @@ func escapedRune(r rune, raw string, escaped bool) string {
 	return raw
 }
 
-// breaks reports whether a word has to be broken between before and after: a mention, a
-// reference or an address would arise.
+// breaks reports whether before and after must be separated, because together they would
+// form a mention, a reference or an address.
 func breaks(before, after string) bool {
 	if after == "" || strings.HasPrefix(after, string(joiner)) {
 		return false

@@ -17,16 +17,16 @@ import (
 // reference is a word that GitHub or GitLab would link, notify or fetch.
 var reference = regexp.MustCompile(`(?i)@\w|[#!]\d|://|www\.\w|\bgh-\d`)
 
-// ownTags are the only HTML that a safe text may have.
+// ownTags matches the only HTML that a safe text may contain.
 var ownTags = regexp.MustCompile(`^(<details><summary>[^<>]*</summary>|</details>)\n*$`)
 
-// checkSafe parses a text as GitHub does, with a parser that is not ours.
+// checkSafe parses a text as GitHub does, with a third-party parser.
 func checkSafe(t testing.TB, page string) {
 	t.Helper()
 	source := []byte(page)
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
 	depth := 0
-	var words strings.Builder // of a block, with a mark between parts that are no neighbours for a reader
+	var words strings.Builder // of a block, with a mark between parts that are not adjacent for a reader
 	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() == ast.KindEmphasis {
 			words.WriteByte(0)
@@ -89,7 +89,7 @@ func TestUntrustedMarkdown(t *testing.T) {
 	}
 }
 
-// TestUntrustedMarkdownKeeps: what this package writes stays as it is.
+// TestUntrustedMarkdownKeeps: the output of this package does not change.
 func TestUntrustedMarkdownKeeps(t *testing.T) {
 	t.Parallel()
 	eachHostile(t, func(t *testing.T, text string) {
@@ -102,7 +102,7 @@ func TestUntrustedMarkdownKeeps(t *testing.T) {
 	})
 }
 
-// TestUntrustedMarkdownIsLinear: a text of a megabyte takes no longer than it must.
+// TestUntrustedMarkdownIsLinear: the time for a megabyte of text is linear in its size.
 func TestUntrustedMarkdownIsLinear(t *testing.T) {
 	t.Parallel()
 	var runs strings.Builder

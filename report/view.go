@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// view is a decoded row with methods for all formats for people.
+// view is a decoded row, for the formats that people read.
 type view struct {
 	*value.Object
 	status proviso.Status
@@ -27,7 +27,7 @@ func viewOf(encoded []byte) (view, error) {
 	return view{o, proviso.StatusNamed(o.Text("verdict"))}, nil
 }
 
-// viewAt reads the row of a mark.
+// viewAt reads a mark's row.
 func viewAt(rows Rows, m mark) (view, error) {
 	encoded, err := rows.Row(m.index)
 	if err != nil {
@@ -40,7 +40,7 @@ func viewAt(rows Rows, m mark) (view, error) {
 	return v, err
 }
 
-// name returns the case's number, and its repeat if it has several.
+// name returns the number of the case, and of the repeat if there are several.
 func (v view) name() string {
 	name := fmt.Sprintf("case %d", integer(v.Object, "testIdx")+1)
 	if r := v.Object.Object("repeat"); r != nil {
@@ -51,7 +51,7 @@ func (v view) name() string {
 
 func (v view) description() string { return v.Object.Object("testCase").Text("description") }
 
-// moreRows returns "1 more row" and its like.
+// moreRows returns "1 more row" and the like.
 func moreRows(n int) string {
 	if n == 1 {
 		return "1 more row"
@@ -59,17 +59,16 @@ func moreRows(n int) string {
 	return fmt.Sprintf("%d more rows", n)
 }
 
-// output returns the answer as text, and whether there is one.
+// output returns the answer as text, and whether there is an answer.
 func (v view) output() (string, bool) {
 	o, answered := v.Object.Object("response").Get("output")
-	if !answered || o == nil { // a failed provider has no output
+	if !answered || o == nil { // a failed provider call has no output
 		return "", false
 	}
 	return shownOf(o), true
 }
 
-// vars returns the variables of the suite, without promptfoo's own such as
-// _conversation.
+// vars returns the suite's variables, without promptfoo's own such as _conversation.
 func (v view) vars() *value.Object {
 	all := v.Object.Object("vars")
 	own := value.NewObject(all.Len())
@@ -83,16 +82,16 @@ func (v view) vars() *value.Object {
 
 // reason is one reason why a row does not pass.
 type reason struct {
-	kinds     []string // types of assertions; empty for the row as a whole
-	name      string   // of the assertions
-	note      string   // a note on them, written by this package
+	kinds     []string // assertion types; empty for the row as a whole
+	name      string   // names of the assertions
+	note      string   // a note by this package
 	text      string
 	undecided bool
-	judged    *Judgement // nil unless it was decided by criteria
+	judged    *Judgement // nil unless criteria decided
 }
 
-// reasons returns why the row failed or was not decided: the reasons of its
-// assertions, and of the row as a whole. For a failed row, failures come first.
+// reasons returns why the row failed or was not decided: the reasons of its assertions,
+// then that of the row as a whole. For a failed row, failures come first.
 func (v view) reasons() []reason {
 	var list []reason
 	failed := broken(v.Object)
@@ -103,7 +102,7 @@ func (v view) reasons() []reason {
 	if why := v.Object.Text("error"); why != "" && !explained(failed, why, v.status) {
 		list = append(list, reason{text: why, undecided: v.status == proviso.Errored})
 	}
-	if v.status == proviso.Fail { // failures, then undecided assertions
+	if v.status == proviso.Fail { // failures before undecided assertions
 		slices.SortStableFunc(list, func(a, b reason) int { return cmp.Compare(rank(a), rank(b)) })
 	}
 	return list
@@ -116,7 +115,7 @@ func rank(r reason) int {
 	return 0
 }
 
-// mark returns the sign in front of a reason.
+// mark returns the sign before a reason.
 func (r *reason) mark() string {
 	if r.undecided {
 		return "!"
@@ -124,7 +123,7 @@ func (r *reason) mark() string {
 	return "✗"
 }
 
-// String returns the reason as text, of any number of lines.
+// String returns the reason as text with any number of lines.
 func (r *reason) String() string {
 	if r.name == "" {
 		return r.text
@@ -132,8 +131,8 @@ func (r *reason) String() string {
 	return r.name + r.note + ": " + r.text
 }
 
-// clip returns at most limit bytes of s, in whole characters, followed by the number
-// of bytes left out.
+// clip returns at most limit bytes of s, in whole characters, followed by the number of
+// bytes left out.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -142,14 +141,14 @@ func clip(s string, limit int) string {
 	return fmt.Sprintf("%s… (%d bytes more)", s[:at], len(s)-at)
 }
 
-// columns returns the number of columns of a table. It is limited for a run whose
-// header does not name them, which may be damaged.
+// columns returns the number of a table's columns. The number is limited because the header
+// of a run, which may be damaged, may not name them.
 func (in *Input) columns() int {
 	const unnamed = 100
 	return max(len(in.Meta.Columns), min(len(in.Summary.Columns()), unnamed))
 }
 
-// columnName returns the name of a column for people, without a length limit.
+// columnName returns a column's name for people, without a length limit.
 func (m *Meta) columnName(i int) string {
 	if i < 0 || i >= len(m.Columns) {
 		return fmt.Sprintf("column %d", i+1)
@@ -158,8 +157,8 @@ func (m *Meta) columnName(i int) string {
 	return c.provider() + " · " + c.prompt()
 }
 
-// runes yields the characters of s with their bytes; an invalid byte is
-// utf8.RuneError of length 1.
+// runes yields the characters of s with their bytes. An invalid byte is utf8.RuneError of
+// length 1.
 func runes(s string, yield func(r rune, raw string)) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -168,8 +167,8 @@ func runes(s string, yield func(r rune, raw string)) {
 	}
 }
 
-// wholeReason returns why the row as a whole did not pass, unless an assertion has
-// the same reason.
+// wholeReason returns why the row as a whole did not pass, unless an assertion has the same
+// reason.
 func wholeReason(row view) string {
 	for _, r := range row.reasons() {
 		if r.name == "" {

@@ -16,10 +16,10 @@ import (
 // writeBuffer is the size of a write, for the same reason as runfile's buffer.
 const writeBuffer = 64 << 10
 
-// Write writes a report to a file, and creates its folder if needed. The file
-// appears, or replaces the old one, only when the report is complete. If anything
-// fails before, such as on a full disk, the old file is unchanged and the error is
-// returned. A file that is not regular, such as a pipe, is written to directly.
+// Write writes a report to a file, and creates its folder if needed. The file appears, or
+// replaces the old one, only when the report is complete. If anything fails before that,
+// such as on a full disk, Write returns the error and the old file is unchanged. It writes
+// directly to a file that is not regular, such as a pipe.
 func Write(ctx context.Context, name string, f Format, meta *Meta, sum *Summary, rows Rows) error {
 	in := &Input{Meta: meta, Summary: sum, Rows: rows}
 	err := writeTo(ctx, name, f, in)
@@ -28,7 +28,7 @@ func Write(ctx context.Context, name string, f Format, meta *Meta, sum *Summary,
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		err = path.Err // the name of the temporary file would not help
+		err = path.Err // the temporary file's name would not help
 	}
 	return fmt.Errorf("write report %s: %w", name, err)
 }

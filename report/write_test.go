@@ -122,7 +122,7 @@ func TestWriteToAFolder(t *testing.T) {
 	}
 }
 
-// A full disk is Linux's /dev/full, which is written to directly.
+// The full disk is Linux's /dev/full, which is written to directly.
 func TestWriteToAFullDevice(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/full"); err != nil {

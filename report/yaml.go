@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// renderYAML writes the document of [renderJSON] as YAML 1.2: the envelope as
-// blocks, each row as one line of JSON, which is YAML in flow style.
+// renderYAML writes the document of [renderJSON] as YAML 1.2: the envelope as blocks, and
+// each row as one line of JSON, which is valid flow-style YAML.
 func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	y := yamlWriter{w: w}
 	y.member("evalId: ", in.Meta.RunID)
@@ -46,8 +46,8 @@ func renderYAML(ctx context.Context, w *bufio.Writer, in *Input) error {
 	return nil
 }
 
-// yamlWriter writes values of one line each. Its bufio.Writer keeps the first
-// error until Flush.
+// yamlWriter writes values of one line each. Its bufio.Writer keeps the first error until
+// Flush.
 type yamlWriter struct {
 	w         *bufio.Writer
 	json, buf []byte
@@ -64,14 +64,14 @@ func (y *yamlWriter) encoded(key string, json []byte) {
 	y.w.Write(append(y.buf, '\n'))
 }
 
-// maxImplicitKey is the maximum length of a key without a question mark in front
-// (YAML 1.2.2, section 7.4.3: 1024 characters).
+// maxImplicitKey is the maximum length of a key without a leading question mark (YAML
+// 1.2.2, section 7.4.3: 1024 characters).
 const maxImplicitKey = 1000
 
-// appendYAML appends JSON as YAML in flow style. They differ in the blank that
-// parsers require after a colon, in long keys, and in characters that YAML does not
-// permit unescaped (section 5.1): lone surrogates become the replacement character,
-// the others escapes.
+// appendYAML appends JSON as flow-style YAML. The two differ in the blank that parsers
+// require after a colon, in long keys, and in characters that YAML does not permit
+// unescaped (section 5.1): lone surrogates become the replacement character, the others
+// become escapes.
 func appendYAML(dst, json []byte) []byte {
 	for i := 0; i < len(json); {
 		next := bytes.IndexByte(json[i:], '"')
@@ -83,7 +83,7 @@ func appendYAML(dst, json []byte) []byte {
 		s := rowscan.New(json[i:])
 		quoted := s.Skip()
 		if len(quoted) == 0 {
-			return dst // not JSON, which a run file never contains
+			return dst // not JSON; a run file never contains this
 		}
 		i += len(quoted)
 		isKey := i < len(json) && json[i] == ':'
@@ -127,8 +127,8 @@ func appendYAMLString(dst, quoted []byte) []byte {
 	return dst
 }
 
-// isSurrogate reports whether text begins with the escape of a surrogate, which is
-// always a lone one in this module's JSON.
+// isSurrogate reports whether text begins with a surrogate escape. In this module's JSON,
+// such a surrogate is always a lone one.
 func isSurrogate(text []byte) bool {
 	return len(text) >= 6 && text[1] == 'u' && text[2]|0x20 == 'd' && text[3] >= '8'
 }

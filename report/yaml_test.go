@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// checkYAML fails if the YAML report has other content than the JSON report.
+// checkYAML fails if the YAML report and the JSON report have different content.
 func checkYAML(t testing.TB, m *report.Meta, sum *report.Summary, rows report.Rows) {
 	t.Helper()
 	text := shown(t, "yaml", m, sum, rows)
@@ -66,7 +66,7 @@ func FuzzYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		m, sum, rows := everywhere(t, text)
 		if value.UTF16Len(text) > 100_000 {
-			return // beyond what the parser of this test reads in time
+			return // beyond what this test's parser reads in time
 		}
 		checkYAML(t, m, sum, rows)
 	})

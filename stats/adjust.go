@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Holm returns p-values adjusted for multiple tests, in the order given. If all tests
-// with an adjusted value at or below a level count as findings, the probability of even
-// one false finding is at most that level. Use it for gates.
+// Holm returns p-values adjusted for multiple tests, in the order given. If every test with
+// an adjusted value at or below a level counts as a finding, the probability of even one
+// false finding is at most that level. Use it for gates.
 //
 // Source: S. Holm, "A simple sequentially rejective multiple test procedure",
 // Scandinavian Journal of Statistics 6 (1979) 65-70.
@@ -24,10 +24,10 @@ func Holm(p []float64) ([]float64, error) {
 	return adjusted, nil
 }
 
-// Testable returns the positions of the tests that may enter [Holm] at a level, from the
-// smallest p-value that each discrete test can have: tests that could not reject at the
-// level that is left to them are left out, and need no correction. least must not depend
-// on the direction of the result, as that of [SignFlipLeast].
+// Testable returns the positions of the tests that may enter [Holm] at a level. least holds
+// the smallest p-value that each discrete test can have. A test that cannot reject at the
+// level left for it is excluded and needs no correction. least must not depend on the
+// direction of the result; [SignFlipLeast] does not.
 //
 // Sources: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46
 // (1990) 515-522; with Holm's method G. Hommel and F. Krummenauer, "Improvements and
@@ -47,7 +47,7 @@ func Testable(least []float64, level float64) []int {
 	}
 }
 
-// ascending returns the positions of p-values in the order of their size.
+// ascending returns the positions of p-values in ascending order.
 func ascending(p []float64) ([]int, error) {
 	order := make([]int, len(p))
 	for i, v := range p {

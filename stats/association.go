@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// OddsRatio returns how many times the odds of one yes-or-no are higher where another is
-// yes. The counts are the items where both are yes, only the first, only the second, and
-// neither. It stays the same when the share of items that are seen depends on one of the
-// two, such as when the unsatisfied vote more often; when it depends on both together,
-// nothing is identified.
+// OddsRatio returns how many times the odds of one yes-or-no property are higher where
+// another one is yes. The counts are the items where both are yes, only the first, only the
+// second, and neither. The ratio does not change if the chance of seeing an item depends on
+// one of the two properties, such as when dissatisfied users vote more often. If it depends
+// on both together, the ratio cannot be identified.
 //
 // Half a count is added to each cell, and the logarithm has Woolf's variance: J. B. S.
 // Haldane, "The estimation and significance of the logarithm of a ratio of frequencies",
-// Annals of Human Genetics 20 (1956) 309-311. TestCoverageOfAssociation holds the coverage.
+// Annals of Human Genetics 20 (1956) 309-311. TestCoverageOfAssociation checks the
+// coverage.
 func OddsRatio(both, onlyFirst, onlySecond, neither int, confidence float64) (Estimate, error) {
 	z, err := quantile(confidence)
 	if err != nil {
@@ -42,7 +43,7 @@ func OddsRatio(both, onlyFirst, onlySecond, neither int, confidence float64) (Es
 
 // AUC returns the probability that a random item of the first group has a higher score
 // than one of the second; equal scores count half (Mann and Whitney). It is NaN if a group
-// is empty. An interval comes from [Bootstrap.Interval] over clusters.
+// is empty. For an interval, use [Bootstrap.Interval] over clusters.
 func AUC(first, second []float64) float64 {
 	type item struct {
 		score float64
@@ -56,7 +57,7 @@ func AUC(first, second []float64) float64 {
 		all = append(all, item{s, false})
 	}
 	slices.SortFunc(all, func(a, b item) int { return cmp.Compare(a.score, b.score) })
-	ranks := 0.0 // of the first group
+	ranks := 0.0 // sum of the ranks in the first group
 	for i := 0; i < len(all); {
 		end, of := i, 0
 		for ; end < len(all) && all[end].score == all[i].score; end++ {
@@ -71,9 +72,9 @@ func AUC(first, second []float64) float64 {
 	return (ranks - n*(n+1)/2) / (n * m)
 }
 
-// AUCOfVerdicts is [AUC] for scores that are yes or no: the mean of the share of yes in the
-// first group and of no in the second. Its variance is that of the shares with one more
-// count of each kind; TestCoverageOfAssociation holds the coverage.
+// AUCOfVerdicts is [AUC] for yes-or-no scores: the mean of the share of yes in the first
+// group and the share of no in the second. Its variance is that of the shares after one
+// count of each kind is added; TestCoverageOfAssociation checks the coverage.
 func AUCOfVerdicts(first, second Count, confidence float64) (Estimate, error) {
 	z, err := quantile(confidence)
 	if err != nil {

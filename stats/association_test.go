@@ -45,8 +45,8 @@ func TestAssociation(t *testing.T) {
 	}
 }
 
-// TestCoverageOfAssociation: fail rate .10, a thumb is down on .70 of what failed and .15
-// of what passed; only some vote.
+// TestCoverageOfAssociation: the fail rate is .10. Thumbs are down on .70 of the failed and
+// .15 of the passed outputs. Only some people vote.
 func TestCoverageOfAssociation(t *testing.T) {
 	t.Parallel()
 	const trials = 1500
@@ -77,7 +77,7 @@ func TestCoverageOfAssociation(t *testing.T) {
 			if e.Low <= truth && truth <= e.High {
 				ratio++
 			}
-			// The probability that a random thumb that is down is on something worse.
+			// The probability that a random thumbs-down is on a worse output.
 			a, err := stats.AUCOfVerdicts(stats.Count{Pass: both, N: both + onlyDown}, stats.Count{Pass: onlyFail, N: onlyFail + neither}, 0.95)
 			if err != nil {
 				continue // nobody voted down

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Bootstrap computes intervals for statistics of clustered cases, such as several
-// questions on one document or several samples of one case. Their outcomes are not
-// independent, so whole clusters are resampled.
+// Bootstrap computes intervals for statistics of clustered cases, such as several questions
+// on one document or several samples of one case. Outcomes in a cluster are not
+// independent, so it resamples whole clusters.
 type Bootstrap struct {
 	Replicates int     // 2000 if 0; at most 1,000,000
 	Confidence float64 // such as 0.95
-	Seed       uint64  // equal seeds draw equal samples
+	Seed       uint64  // equal seeds draw the same samples
 }
 
 // Limits of a bootstrap.
@@ -24,8 +24,8 @@ const (
 // Interval returns the statistic of all clusters with its BCa interval
 // (bias-corrected and accelerated). statistic gets the indexes of the sampled clusters,
 // possibly with repetitions, and must not keep the slice. If every sample has the same
-// value, the bias is undefined and the interval is that value. This is too narrow for a
-// share of 0 or 1; use [Wilson] there.
+// value, the bias is undefined and the interval is that single value. It is then too narrow
+// for a share of 0 or 1; use [Wilson] there.
 //
 // Sources: B. Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987)
 // 171-185; resampling of clusters: C. A. Field and A. H. Welsh, "Bootstrapping
@@ -66,7 +66,7 @@ func (b Bootstrap) Interval(clusters int, statistic func(sample []int) float64) 
 	return Estimate{Value: value, Interval: bca(drawn, value, acceleration, b.Confidence)}, nil
 }
 
-// jackknife returns the acceleration, from leaving out each cluster in turn.
+// jackknife leaves out each cluster in turn and returns the acceleration.
 func jackknife(all []int, statistic func([]int) float64) (acceleration float64, ok bool) {
 	values, mean := make([]float64, len(all)), 0.0
 	rest := make([]int, 0, len(all))

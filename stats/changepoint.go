@@ -5,26 +5,27 @@ import "math"
 // Failure is a failed item of a sequence in which the failure rate may have risen.
 type Failure struct {
 	Before   int     // items before it
-	Expected float64 // failures among them that are expected in control
+	Expected float64 // failures expected among them in control
 }
 
-// Rise is where the failure rate of a sequence rose. The places are indexes of failures:
-// the rise is after the failure before the place, and not after the failure at the place.
+// Rise is where the failure rate of a sequence rose. Places are indexes of failures: the
+// rise is after the previous failure and not later than the failure at the place.
 type Rise struct {
 	Best      int     // the most likely place
-	Low, High int     // the first and last place that are not much less likely
+	Low, High int     // the first and last place that are nearly as likely
 	Gain      float64 // log likelihood ratio of a rise at Best, in nats
 }
 
-// riseSlack is how much less likely, in nats, a place may be: on each side, the log
-// likelihood exceeds that of the true place by x somewhere with a probability of at most
-// exp(−x), and 3.7 leaves 5 % for both. Source: D. V. Hinkley, "Inference about the
+// riseSlack is how much less likely than the best place, in nats, a place may be. On each
+// side, the log likelihood exceeds that of the true place by x somewhere with a probability
+// of at most exp(−x); 3.7 leaves 5 % for both sides. Source: D. V. Hinkley, "Inference
+// about the change-point in a sequence of random variables", Biometrika 57 (1970) 1-17.
 // change-point in a sequence of random variables", Biometrika 57 (1970) 1-17.
 const riseSlack = 3.7
 
-// LocateRise finds where the failure rate of a sequence rose, by the generalised likelihood
-// ratio of all items since each failure against what is expected of them in control. items
-// and expected are the totals of the sequence.
+// LocateRise finds where the failure rate of a sequence rose. It uses the generalised
+// likelihood ratio of all items since each failure against their in-control expectation.
+// items and expected are the totals of the sequence.
 func LocateRise(failures []Failure, items int, expected float64) (Rise, error) {
 	if len(failures) == 0 {
 		return Rise{}, inputError("no failures")

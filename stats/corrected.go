@@ -44,10 +44,9 @@ func RoganGladen(judged Count, labels Confusion, confidence float64) (Estimate, 
 // by TPR + TNR − 1. The interval includes the uncertainty of the labels. It is valid if
 // the judge has the same error rates in both runs.
 //
-// Sources: Rogan and Gladen, as for [RoganGladen], whose error of the prevalence cancels
-// in a difference; the intervals are combined as in G. Y. Zou and A. Donner, Statistics in
-// Medicine 27 (2008) 1693-1702, with one label added to each kind as in Lang and
-// Reiczigel.
+// Sources: Rogan and Gladen, see [RoganGladen]; their error of the prevalence cancels in a
+// difference. The intervals are combined as in G. Y. Zou and A. Donner, Statistics in
+// Medicine 27 (2008) 1693-1702, with one label added to each kind as in Lang and Reiczigel.
 func RoganGladenDifference(raw Estimate, labels Confusion, confidence float64) (Estimate, error) {
 	z, err := quantile(confidence)
 	if err == nil {
@@ -73,8 +72,8 @@ func RoganGladenDifference(raw Estimate, labels Confusion, confidence float64) (
 }
 
 // Youden returns Youden's index TPR + TNR − 1, the share of a difference between pass rates
-// that a judge lets through, with its standard error, for which one label is added to each
-// kind. An index of 0 or less, or labels of one kind only, is an error.
+// that shows in a judge's verdicts, and its standard error. One label is added to each kind
+// for the standard error. An index of 0 or less, or labels of only one kind, is an error.
 //
 // Source: W. J. Youden, "Index for rating diagnostic tests", Cancer 3 (1950) 32-35.
 func (c Confusion) Youden() (index, deviation float64, err error) {
@@ -93,9 +92,9 @@ func (c Confusion) Youden() (index, deviation float64, err error) {
 	return index, math.Sqrt(tpr*(1-tpr)/(good+2) + tnr*(1-tnr)/(bad+2)), nil
 }
 
-// langReiczigel is the interval of formulas 6, 7, 16 and 17 of the paper. The
-// judge's rates are drawn toward one half; where that leaves no better than chance, nothing is
-// known.
+// langReiczigel is the interval of formulas 6, 7, 16 and 17 of the paper. It shrinks the
+// judge's rates toward one half. If they are then no better than chance, the interval is 0
+// to 1.
 func langReiczigel(judged Count, labels Confusion, z float64) Interval {
 	size := float64(judged.N) + z*z
 	p := (float64(judged.Pass) + z*z/2) / size
@@ -134,15 +133,15 @@ func (c Confusion) Strata() (passed, failed Stratum) {
 // people have labelled some of them: the share of good outputs among those that the judge
 // passed and among those that it failed, each weighted by its number of outputs. judged
 // counts all verdicts, including the labelled ones. The labels for each verdict must be a
-// random sample of the outputs with that verdict, or weighted like one; the number of
-// labels for each verdict does not matter. For pass and fail this is the
-// prediction-powered estimate with the best tuning, whose normal interval would collapse
-// if judge and labels never differ.
+// random sample of the outputs with that verdict, or be weighted to represent one; the
+// number of labels for each verdict does not matter. For pass and fail this is the
+// prediction-powered estimate with the best tuning, whose normal interval would collapse if
+// judge and labels never differ.
 //
 // The interval combines Wilson's limits of the shares by the method of variance estimates
-// recovery. A verdict without any labels is assumed to be right, and the interval covers
-// the full uncertainty. If everything is labelled, the result is the share of the labels
-// with Wilson's interval.
+// recovery (MOVER). A verdict without labels is assumed to be right, and the interval
+// covers the full uncertainty. If everything is labelled, the result is the share of the
+// labels with Wilson's interval.
 //
 // Sources: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++: Efficient
 // Prediction-Powered Inference", arXiv 2311.01453; W. Chen et al., arXiv
@@ -185,9 +184,9 @@ func LabelsToHalve(judged Count, passed, failed Stratum, confidence float64) (in
 	return int(math.Ceil((high - 1) * n)), nil
 }
 
-// strata are all outputs that a judge passed and failed.
+// strata are all outputs, divided by the judge's verdict.
 type strata struct {
-	n, passShare   float64 // of all verdicts
+	n, passShare   float64 // number of all verdicts, and the share that passed
 	passed, failed Stratum
 }
 
@@ -222,8 +221,8 @@ func newStrata(judged Count, passed, failed Stratum, confidence float64) (s stra
 	return strata{n: float64(judged.N), passShare: judged.Share(), passed: passed, failed: failed}, z, nil
 }
 
-// estimate returns the rate with its interval, as if there were so many times
-// the labels, and as many verdicts as that takes.
+// estimate returns the rate with its interval for times as many labels, and for as many
+// verdicts as those labels need.
 func (s strata) estimate(times, z float64) Estimate {
 	q := s.passShare
 	a, b := s.passed.Share, s.failed.Share

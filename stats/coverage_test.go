@@ -8,10 +8,10 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// TestCoverageOfKappa computes how often the 95 % interval for kappa holds the true
-// value, exactly: it sums the probability of every possible table of n labels. People
-// pass or fail a share of the outputs; the judge gives the rarer verdict as often, or
-// in up to 20 points more of the outputs.
+// TestCoverageOfKappa computes exactly how often the 95 % interval for kappa contains the
+// true value: it sums the probability of every possible table of n labels. People pass or
+// fail a share of the outputs. The judge gives the rarer verdict equally often, or for up
+// to 20 percentage points more of the outputs.
 func TestCoverageOfKappa(t *testing.T) {
 	t.Parallel()
 	sizes := []int{20, 50}
@@ -38,12 +38,12 @@ func TestCoverageOfKappa(t *testing.T) {
 	}
 }
 
-// kappaTruth is a true table, with the coverage of the intervals of its samples.
+// kappaTruth is a true table and the coverage of its samples' intervals.
 type kappaTruth struct {
 	cells         [4]float64
 	kappa         float64
-	defined       float64    // probability of a sample that has a kappa
-	held, width   [2]float64 // of Kappa and of the plain interval
+	defined       float64    // probability that a sample has a kappa
+	held, width   [2]float64 // for Kappa and for the plain interval
 	agree, chance float64
 }
 
@@ -66,7 +66,7 @@ func kappaTruths() []*kappaTruth {
 	return list
 }
 
-// enumerate goes through all tables of n labels.
+// enumerate visits all tables of n labels.
 func enumerate(n int, list []*kappaTruth) {
 	for a := range n + 1 {
 		for b := range n + 1 - a {
@@ -118,7 +118,7 @@ func plainKappa(table [4]float64, kappa float64) stats.Interval {
 	return stats.Interval{Low: max(-1, kappa-half), High: min(1, kappa+half)}
 }
 
-// coverage sums up shares of intervals that hold the truth.
+// coverage sums up shares of intervals that contain the true value.
 type coverage struct {
 	n, sum, off, width, high float64
 	low                      float64

@@ -10,8 +10,8 @@
 // [LabelsToHalve]. Watching a sequence: [EDetector], [SmallestChange], [LocateRise],
 // [UpperJeffreys], [CompareMix]. Unequal sampling: [Weighted].
 //
-// Functions are safe for concurrent use, deterministic, and never panic: what
-// cannot be computed from the numbers given is an error that wraps [ErrInput].
+// Functions are safe for concurrent use, deterministic, and never panic. If the result
+// cannot be computed from the arguments, the error wraps [ErrInput].
 package stats
 
 import (
@@ -28,7 +28,7 @@ func inputError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInput, fmt.Sprintf(format, args...))
 }
 
-// Interval is a range that is expected to hold the true value.
+// Interval is a range that is expected to contain the true value.
 type Interval struct {
 	Low, High float64
 }
@@ -48,7 +48,7 @@ type Estimate struct {
 	Interval
 }
 
-// Count is how many of N passed.
+// Count is a number of passes among N.
 type Count struct {
 	Pass, N int
 }

@@ -2,11 +2,11 @@ package stats
 
 import "math"
 
-// detectorOdds are the changes that an [EDetector] bets on: odds of a failure so many
-// times higher than in control.
+// detectorOdds are the odds ratios that an [EDetector] bets on: the odds of a failure after
+// the change, divided by those in control.
 var detectorOdds = [...]float64{1.3, 1.7, 2.2, 3, 5, 9}
 
-// detectorLimit bounds the parts of an [EDetector], so that a sum stays finite.
+// detectorLimit bounds each sum of an [EDetector], so that the mean stays finite.
 const detectorLimit = 1e300
 
 // EDetector watches a sequence of passes and failures for a rise of the failure rate. It is
@@ -15,9 +15,9 @@ const detectorLimit = 1e300
 // that item. The zero value is ready to use.
 //
 // Value − Σ weight is a martingale as long as the items fail with at most their in-control
-// probabilities given the past, so that an alarm at Value ≥ A is false only after items
-// of a total weight of A or more, on average. Neither identical nor independent items are
-// needed. A weight may depend on what was known before its item.
+// probabilities given the past. An alarm at Value ≥ A is therefore false, on average, only
+// after items with a total weight of at least A. Items need not be identically distributed
+// or independent. A weight may depend on anything known before its item.
 //
 // Source: J. Shin, A. Ramdas and A. Rinaldo, "E-detectors: a nonparametric framework
 // for sequential change detection", New England Journal of Statistics in Data Science 2
@@ -26,8 +26,7 @@ type EDetector struct {
 	Sums [len(detectorOdds)]float64
 }
 
-// Add takes the next item. p outside of 0 to 1, and a negative weight, are moved to the
-// nearest that is valid.
+// Add records the next item. It clamps p to 0 to 1, and a negative weight to 0.
 func (d *EDetector) Add(failed bool, p, weight float64) {
 	p, weight = min(1, max(0, p)), max(0, weight)
 	for i, k := range detectorOdds {
@@ -48,8 +47,8 @@ func (d *EDetector) Value() float64 {
 	return sum
 }
 
-// divergence is the mean log likelihood ratio of an item, in nats, where shares are p and
-// not q: Kullback and Leibler's.
+// divergence is the Kullback-Leibler divergence: the mean log likelihood ratio of an item,
+// in nats, if the true share is p and the assumed share is q.
 func divergence(p, q float64) float64 {
 	part := func(a, b float64) float64 {
 		switch {
@@ -64,10 +63,11 @@ func divergence(p, q float64) float64 {
 }
 
 // DetectionDelay approximates the mean number of items from a change until an [EDetector]
-// with unit weights reaches a threshold, when items fail with probability changed and not
-// at most with inControl. It is within 25 % of simulations for rates of 0.01 to 0.2,
-// changes of 1.5 to 5 times and thresholds of 3,000 to 300,000: TestDetectionDelay. A
-// change that is lost among false alarms takes as long as these.
+// with unit weights reaches a threshold. After the change items fail with probability
+// changed, before it with at most inControl. It is within 25 % of simulations
+// (TestDetectionDelay) for rates of 0.01 to 0.2, increases by a factor of 1.5 to 5 and
+// thresholds of 3,000 to 300,000. A change too small to stand out takes as long as a false
+// alarm.
 func DetectionDelay(inControl, changed, threshold float64) float64 {
 	gain := divergence(changed, inControl)
 	if changed <= inControl || gain == 0 {
@@ -79,8 +79,8 @@ func DetectionDelay(inControl, changed, threshold float64) float64 {
 }
 
 // SmallestChange returns the smallest failure rate that an [EDetector] with unit weights
-// sees within a number of items, on average; ok is false if it would not even see that
-// everything fails.
+// detects within a number of items, on average. ok is false if it would not detect even a
+// failure rate of 1 in time.
 func SmallestChange(inControl, threshold, items float64) (changed float64, ok bool) {
 	if !(items >= DetectionDelay(inControl, 1, threshold)) || inControl >= 1 {
 		return 0, false

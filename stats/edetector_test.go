@@ -20,7 +20,7 @@ func runLength(r *rand.Rand, inControl, p, threshold float64) int {
 
 func TestEDetectorIsAMartingale(t *testing.T) {
 	t.Parallel()
-	// One item from any state: the mean over both outcomes grows by the weight exactly.
+	// One item from any state: the mean over both outcomes grows by exactly the weight.
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
 		var d stats.EDetector
@@ -64,8 +64,8 @@ func TestEDetectorStaysFinite(t *testing.T) {
 	}
 }
 
-// delays are mean delays of simulations: in-control rate, threshold, then 1.5, 2, 3 and 5
-// times.
+// delays are mean delays in simulations: in-control rate, threshold, and the delays for
+// increases by 1.5, 2, 3 and 5 times.
 var delays = []struct {
 	p, threshold float64
 	mean         [4]float64
@@ -129,7 +129,7 @@ func TestUpperJeffreys(t *testing.T) {
 			t.Errorf("%+v: %v %v", row, got, err)
 		}
 	}
-	// The limit is above the true share about as often as it says.
+	// The limit is above the true share about as often as the confidence claims.
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, p := range []float64{.02, .05, .1} {
 		above := 0
@@ -150,7 +150,7 @@ func TestUpperJeffreys(t *testing.T) {
 	}
 }
 
-// TestLocateRise simulates alarms and looks for their beginning.
+// TestLocateRise simulates alarms and locates where the rise began.
 func TestLocateRise(t *testing.T) {
 	t.Parallel()
 	for _, times := range []float64{2, 3} {
@@ -198,7 +198,7 @@ func TestLocateRise(t *testing.T) {
 	}
 }
 
-// TestHajek samples a population whose segments differ, unequally.
+// TestHajek samples a population with differing segments at unequal rates.
 func TestHajek(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(13, 13))

@@ -10,13 +10,13 @@ import (
 type Mix struct {
 	ChiSquare float64
 	Freedom   int     // degrees of freedom
-	P         float64 // of a difference as large where there is none
-	Distance  float64 // total variation: the share of the second that would have to move
+	P         float64 // chance of a difference at least as large if the mixes are equal
+	Distance  float64 // total variation: the share of the second sample that would have to move
 }
 
-// CompareMix compares the counts of groups in two samples: Pearson's test of homogeneity.
-// overdispersion is how many times more the counts vary than independent items would, at
-// least 1, such as when conversations have several items.
+// CompareMix compares the counts of groups in two samples by Pearson's test of homogeneity.
+// overdispersion, at least 1, is how many times more the counts vary than those of
+// independent items, such as when conversations have several items.
 func CompareMix(first, second []int, overdispersion float64) (Mix, error) {
 	if len(first) != len(second) {
 		return Mix{}, inputError("%d and %d groups", len(first), len(second))

@@ -2,8 +2,8 @@ package stats
 
 import "gonum.org/v1/gonum/mathext"
 
-// UpperJeffreys returns the limit that a share is below with a confidence: a quantile of the
-// posterior after Jeffreys' prior. It is 1 if all passed.
+// UpperJeffreys returns the upper confidence limit of a share: a quantile of the posterior
+// under Jeffreys' prior. It is 1 if all passed.
 //
 // Source: L. D. Brown, T. T. Cai and A. DasGupta, "Interval Estimation for a Binomial
 // Proportion", Statistical Science 16 (2001) 101-133; T. T. Cai, "One-sided confidence

@@ -14,32 +14,31 @@ type JudgedTwice struct {
 	Cluster       int  // any number
 }
 
-// AgreementChange is by how much a second judge agrees better with people than a first,
+// AgreementChange is how much better a second judge agrees with people than a first one,
 // second − first. A field is nil if it is undefined for one of the judges.
 type AgreementChange struct {
 	Kappa *Estimate
-	TPR   *Estimate // of the share of good outputs that pass
-	TNR   *Estimate // of the share of bad outputs that fail
+	TPR   *Estimate // share of good outputs that pass
+	TNR   *Estimate // share of bad outputs that fail
 }
 
 // ChangeOfAgreement compares two judges on the same labelled outputs. The differences of
 // TPR and TNR are those of [PairedMeans] over the good and over the bad outputs.
 //
-// The difference of kappa has Wald's interval by the delta method: the variance of
-// the difference of both influence functions, which holds the covariance of the two
-// judges. It is taken after half a count is added to each of the eight cells (label, first
-// and second verdict), so that each judge's own table gets one more count in each cell, as
-// in [Kappa]. Where clusters have several outputs, the variance is that of sums over
-// clusters if it is greater, and the quantile is that of Student's t with a degree of
-// freedom less than there are clusters.
+// The difference of kappa has Wald's interval by the delta method. Its variance is that of
+// the difference of the two influence functions, which includes the covariance of the
+// judges. Half a count is first added to each of the eight cells (label, first and second
+// verdict), so that each judge's own table gets one more count in each cell, as in [Kappa].
+// Where clusters have several outputs, the variance is that of sums over clusters if it is
+// greater, and the quantile is Student's t with one degree of freedom fewer than there are
+// clusters.
 //
 // In simulations of 45 pairs of judges (TestCoverageOfAgreementChange) the 95 % interval
 // for kappa contains the true difference in 95–100 % of samples of 20 outputs, in 94–100 %
 // of 50 and in 93–100 % of 100; with three outputs of each case in 91–100 %. Those for TPR
-// and TNR do so in 94–100 %. A percentile bootstrap of cases contains that of kappa in only
-// 68 % and more of 20 and 90 % and more of 50 outputs, and with three outputs of each case
-// in 28 % and more of 20: judges that do not differ in the sample get an interval of no
-// width.
+// and TNR do so in 94–100 %. A percentile bootstrap of cases does worse for kappa: its
+// coverage falls to 68 % for 20 outputs, to 90 % for 50, and to 28 % for 20 with three
+// outputs of each case. Judges that do not differ in the sample get an interval of width 0.
 //
 // Sources: H. X. Barnhart and J. M. Williamson, "Weighted least-squares approach for
 // comparing correlated kappa", Biometrics 58 (2002) 1012-1019; S. Vanbelle and A. Albert,
@@ -62,10 +61,10 @@ func ChangeOfAgreement(items []JudgedTwice, confidence float64) (AgreementChange
 	return c, nil
 }
 
-// rateChange is the difference of TPR, or of TNR if good is false.
+// rateChange returns the difference of TPR, or of TNR if good is false.
 func rateChange(items []JudgedTwice, good bool, confidence float64) *Estimate {
 	var p PairedMeans
-	numbers := map[int]int{} // of clusters, from 0
+	numbers := map[int]int{} // cluster numbers, from 0
 	for _, x := range items {
 		if x.Good != good {
 			continue
@@ -97,12 +96,12 @@ func one(b bool) float64 {
 	return 0
 }
 
-// judged counts outputs by label, first and second verdict; 1 is pass.
+// judged counts outputs by label, first verdict and second verdict; index 1 is pass.
 type judged [2][2][2]float64
 
 func index(b bool) int { return int(one(b)) }
 
-// kappaChange is the difference of kappa; nil if one of them is undefined.
+// kappaChange returns the difference of kappa; nil if either kappa is undefined.
 func kappaChange(items []JudgedTwice, confidence, z float64) *Estimate {
 	var counts judged
 	for _, x := range items {
@@ -136,10 +135,11 @@ func kappaChange(items []JudgedTwice, confidence, z float64) *Estimate {
 	return &Estimate{Value: value, Interval: Interval{Low: near2 - near1 - half, High: near2 - near1 + half}.clamp(-2, 2, value)}
 }
 
-// designEffect returns the number of clusters, and by how much they increase the variance.
+// designEffect returns the number of clusters, and the factor by which they increase the
+// variance.
 func designEffect(items []JudgedTwice, influence func(good, first, second int) float64) (clusters int, design float64) {
 	sums := map[int]float64{}
-	var order []int // so that sums of floats are the same every time
+	var order []int // keeps sums of floats reproducible
 	single := 0.0
 	for _, x := range items {
 		f := influence(index(x.Good), index(x.First), index(x.Second))
@@ -160,7 +160,7 @@ func designEffect(items []JudgedTwice, influence func(good, first, second int) f
 	return len(order), whole / single * m / (m - 1)
 }
 
-// studentQuantile is that of Student's distribution, of both sides.
+// studentQuantile returns the two-sided quantile of Student's t distribution.
 func studentQuantile(confidence float64, freedom int) float64 {
 	df := float64(freedom)
 	x := mathext.InvRegIncBeta(df/2, 0.5, 1-confidence)
@@ -185,13 +185,13 @@ func (c *judged) kappa(second bool) (kappa float64, influence [2][2]float64, ok 
 	}
 	people, judge := share[1][0]+share[1][1], share[0][1]+share[1][1]
 	agree, chance := share[0][0]+share[1][1], people*judge+(1-people)*(1-judge)
-	if chance > 1-1e-12 { // but for rounding, exactly 1
+	if chance > 1-1e-12 { // exactly 1, apart from rounding
 		return 0, influence, false
 	}
 	mean := 0.0
 	for i := range 4 {
 		good, verdict := i>>1, i&1
-		byLabel, byVerdict := people, judge // how chance changes with this cell
+		byLabel, byVerdict := people, judge // how the chance agreement changes with this cell
 		if good == 0 {
 			byVerdict = 1 - judge
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// twoJudges is a population: how often the judges pass good and fail bad outputs, and how
-// often they decide for the same reason.
+// twoJudges is a population: how often the judges pass good outputs and fail bad ones, and
+// how often they decide for the same reason.
 type twoJudges struct {
 	bad        float64 // share of outputs that people fail
 	tpr1, tnr1 float64
@@ -19,8 +19,8 @@ type twoJudges struct {
 	same       float64
 }
 
-// draw draws n labelled outputs, size of each case. Outputs of a case have one label, and
-// mostly the same verdicts.
+// draw draws n labelled outputs, with size outputs per case. The outputs of a case have the
+// same label, and mostly the same verdicts.
 func (p twoJudges) draw(random *rand.Rand, n, size int) []stats.JudgedTwice {
 	pair := func() (u, v float64) {
 		u, v = random.Float64(), random.Float64()
@@ -68,7 +68,7 @@ func populations() []twoJudges {
 	return list
 }
 
-// TestCoverageOfAgreementChange simulates how often the 95 % intervals hold the true
+// TestCoverageOfAgreementChange simulates how often the 95 % intervals contain the true
 // differences.
 func TestCoverageOfAgreementChange(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestCoverageOfAgreementChange(t *testing.T) {
 	}
 }
 
-// What is independent is compared as pairs are, and equal judges do not differ.
+// Independent outputs are compared as pairs are, and equal judges do not differ.
 func TestChangeOfAgreement(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -141,7 +141,7 @@ func TestChangeOfAgreement(t *testing.T) {
 			case x.First && x.Second:
 				good.Both++
 			case x.Second:
-				good.OnlyFirst++ // of the later judge
+				good.OnlyFirst++ // of the second judge
 			case x.First:
 				good.OnlySecond++
 			default:

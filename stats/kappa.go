@@ -37,12 +37,12 @@ func Kappa(both, onlyFirst, onlySecond, neither, confidence float64) (Estimate, 
 	}
 	pass1, pass2 := (both+onlyFirst)/n, (both+onlySecond)/n
 	agree, chance := (both+neither)/n, pass1*pass2+(1-pass1)*(1-pass2)
-	if chance > 1-1e-12 { // but for rounding, exactly 1
+	if chance > 1-1e-12 { // exactly 1, apart from rounding
 		return Estimate{}, inputError("all verdicts are the same: chance agrees as well")
 	}
 	kappa := (agree - chance) / (1 - chance)
 	if pass1 == 0 || pass1 == 1 || pass2 == 0 || pass2 == 1 {
-		kappa = 0 // but for rounding
+		kappa = 0 // apart from rounding
 	}
 	i := kappaInterval(both+1, onlyFirst+1, onlySecond+1, neither+1, z)
 	return Estimate{Value: kappa, Interval: i.clamp(-1, 1, kappa)}, nil

@@ -23,7 +23,7 @@ func drawConfusion(t *rapid.T) stats.Confusion {
 
 func drawLevel(t *rapid.T) float64 { return rapid.Float64Range(0.5, 0.999).Draw(t, "confidence") }
 
-// within wants an interval that holds its value and lies within bounds.
+// within fails unless an interval contains its value and lies within bounds.
 func within(t *rapid.T, what string, e stats.Estimate, low, high float64) {
 	if !(low <= e.Low && e.Low <= e.Value && e.Value <= e.High && e.High <= high) {
 		t.Fatalf("%s: %+v is not ordered within %v and %v", what, e, low, high)
@@ -85,7 +85,7 @@ func TestLawsOfPairs(t *testing.T) {
 		}
 		k, err := stats.Kappa(float64(c.TP), float64(c.FP), float64(c.FN), float64(c.TN), level)
 		if err != nil {
-			return // one verdict for everything
+			return // all verdicts are equal
 		}
 		within(t, "kappa", k, -1, 1)
 		renamed := must[stats.Estimate](t)(stats.Kappa(float64(c.TN), float64(c.FN), float64(c.FP), float64(c.TP), level))
@@ -177,20 +177,20 @@ func TestPostStratifiedIsPredictionPowered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "value", ppi.Value, post.Value, 2e-3) // the tuning uses the spread of all, not of the labelled
+	near(t, "value", ppi.Value, post.Value, 2e-3) // the tuning uses the variance of all items, not only of the labelled ones
 	near(t, "width", ppi.Width(), post.Width(), 1e-2)
 }
 
-// Coverage of the corrected rates: in 600 simulated studies the interval must
-// hold the truth in about 95 %. Those of rates from drawn apart labels come to
-// 92 % at the least.
+// Coverage of the corrected rates: in 600 simulated studies the interval must contain the
+// true value in about 95 %. With labels drawn separately by verdict, coverage is at least
+// 92 %.
 func TestCoverageOfCorrectedRates(t *testing.T) {
 	t.Parallel()
 	const studies = 600
 	for _, c := range []struct {
 		rate, tpr, tnr float64
 		labels, judged int
-		balanced       bool // as many labels of passes as of fails
+		balanced       bool // equal numbers of labels of passes and of fails
 	}{{0.9, 0.95, 0.8, 50, 300, false}, {0.7, 0.9, 0.6, 60, 1000, false}, {0.95, 0.97, 0.7, 50, 300, true}, {0.5, 0.8, 0.8, 30, 120, true}} {
 		random := rand.New(rand.NewPCG(1, uint64(c.labels)))
 		post, rogan, defined, tpr, tnr, kappa := 0, 0, 0, 0, 0, 0
@@ -323,7 +323,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A judge and people that never differ are not thereby known to agree perfectly.
+// A judge and people that never differ in a sample are not proven to agree perfectly.
 func TestPerfectAgreement(t *testing.T) {
 	t.Parallel()
 	few, err1 := stats.Kappa(3, 0, 0, 2, 0.95)
@@ -347,7 +347,7 @@ func TestPerfectAgreement(t *testing.T) {
 	}
 }
 
-// Equal samples everywhere leave nothing to estimate a spread from.
+// If all samples are equal, there is no spread to estimate.
 func TestBootstrapOfOneValue(t *testing.T) {
 	t.Parallel()
 	got, err := stats.Bootstrap{Confidence: 0.95}.Interval(3, stats.ClusterMean([][]float64{{1, 1}, {1}, {1, 1, 1}}))

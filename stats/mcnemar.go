@@ -5,11 +5,11 @@ import "gonum.org/v1/gonum/mathext"
 // Side is the direction of the differences that a test detects.
 type Side int
 
-// The sides of a test on pairs.
+// The sides of a paired test.
 const (
-	TwoSided   Side = iota // either way
-	FirstMore              // more pairs passed at the first run only: things got worse
-	SecondMore             // more pairs passed at the second run only: things got better
+	TwoSided   Side = iota // either direction
+	FirstMore              // more pairs passed only in the first run: results got worse
+	SecondMore             // more pairs passed only in the second run: results got better
 )
 
 // McNemar returns the p-value of McNemar's exact test from the numbers of pairs that

@@ -6,9 +6,9 @@ import (
 )
 
 // PairedMedians returns the medians of two runs of the same cases and their difference,
-// first − second. Values may have any unit. effect is by how much clusters inflate the
-// variance, at least 1: 1 for independent cases. The intervals are approximate below
-// about 10 cases.
+// first − second. Values may have any unit. effect is the factor by which clusters inflate
+// the variance, at least 1; it is 1 for independent cases. The intervals are approximate
+// below about 10 cases.
 //
 // Sources: D. G. Bonett and R. M. Price, "Interval estimation for linear functions of
 // medians in within-subjects and mixed designs", British Journal of Mathematical and

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// signFlipBrute counts all signs of the differences.
+// signFlipBrute enumerates all signs of the differences.
 func signFlipBrute(d []float64, side stats.Side, midP bool) float64 {
 	observed := 0.0
 	for _, v := range d {
@@ -73,7 +73,7 @@ func TestSignFlipIsExact(t *testing.T) {
 	})
 }
 
-// With one verdict for each case the sign-flip test is McNemar's.
+// With one verdict per case the sign-flip test equals McNemar's test.
 func TestSignFlipIsMcNemar(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,8 +88,8 @@ func TestSignFlipIsMcNemar(t *testing.T) {
 	})
 }
 
-// Differences without a common divisor are rounded, or approximated if they are many; the
-// result stays close to that of a normal sum, and far out in the tail it stays small.
+// Differences without a common divisor are rounded, or approximated if there are many. The
+// result stays close to that of a normal sum, and is small far out in the tail.
 func TestSignFlipOfManyDifferences(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -184,7 +184,7 @@ func TestPairedMeansLaws(t *testing.T) {
 		if math.Abs(one.Low+other.High)+math.Abs(one.High+other.Low) > 1e-9 {
 			t.Fatalf("%v and %v do not mirror", one, other)
 		}
-		// Every case twice, as a cluster of two equal cases, adds no knowledge.
+		// Every case twice, as a cluster of two equal cases, adds no information.
 		twice := stats.PairedMeans{FirstTrials: n * repeats, SecondTrials: n * repeats}
 		for i := range n {
 			twice.First = append(twice.First, m.First[i], m.First[i])
@@ -201,8 +201,8 @@ func TestPairedMeansLaws(t *testing.T) {
 	})
 }
 
-// What is the same in all cases does not widen the interval, and what one case has on its
-// own hardly does.
+// A part that is the same in all cases does not widen the interval, and a peculiarity of
+// one case hardly does.
 func TestPairedMeansOfEqualScores(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []float64{2. / 3, 1, 0.1} {
@@ -226,7 +226,7 @@ func TestPairedMeansOfEqualScores(t *testing.T) {
 	}
 }
 
-// 90 % of intervals hold the true difference when cases are repeated and clustered.
+// 90 % of intervals contain the true difference when cases are repeated and clustered.
 func TestPairedMeansCover(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -235,7 +235,7 @@ func TestPairedMeansCover(t *testing.T) {
 	for range rounds {
 		m := stats.PairedMeans{FirstTrials: clusters * size * repeats, SecondTrials: clusters * size * repeats}
 		for c := range clusters {
-			shared := random.Float64() // a cluster shares its difficulty
+			shared := random.Float64() // cases of a cluster have the same difficulty
 			for range size {
 				draw := func(p float64) (sum float64) {
 					for range repeats {
@@ -319,7 +319,8 @@ func TestPairedMediansCover(t *testing.T) {
 	}
 }
 
-// A judge that is right in 95 % of good and 85 % of bad outputs shows 80 % of a change.
+// A judge that passes 95 % of good outputs and fails 85 % of bad ones shows 80 % of a
+// change.
 func TestRoganGladenDifference(t *testing.T) {
 	t.Parallel()
 	labels := stats.Confusion{TP: 190, FN: 10, TN: 85, FP: 15}
@@ -339,8 +340,8 @@ func TestRoganGladenDifference(t *testing.T) {
 	}
 }
 
-// What Bonferroni's method finds among all tests, Holm's finds among the testable ones,
-// and the chance of a false finding stays below the level.
+// Every finding of Bonferroni's method among all tests is a finding of Holm's method among
+// the testable ones, and the chance of a false finding stays below the level.
 func TestTestable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,29 +9,30 @@ type PairedMeans struct {
 	// Cluster numbers the cluster of each case from 0. Cases of one cluster are not
 	// independent. nil means that each case is a cluster of its own.
 	Cluster []int
-	// Trials is the number of verdicts behind all results of a run. It bounds the
-	// effective size from above; less than the number of cases counts as that.
+	// The trials are the numbers of verdicts behind all results of each run. They bound the
+	// effective size from above; a value below the number of cases counts as that number.
 	FirstTrials, SecondTrials int
 }
 
-// PairedSummary is what an interval for the difference of two paired means is made of.
+// PairedSummary has what an interval for the difference of two paired means needs.
 type PairedSummary struct {
 	First, Second         float64 // means over cases
-	FirstSize, SecondSize float64 // independent verdicts that would be as precise
+	FirstSize, SecondSize float64 // number of independent verdicts that would be as precise
 	Correlation           float64 // of the results of a case, or of a cluster
-	Correction            float64 // by which a positive correlation is reduced
+	Correction            float64 // reduction of a positive correlation
 
-	// Scores says that some result is neither 0 nor 1. Then the interval is made of the means
-	// of what the cases gained and lost from second to first.
+	// Scores means that some result is neither 0 nor 1. The interval then uses the mean
+	// gains and losses of the cases from second to first.
 	Scores             bool
 	Gain, Loss         float64
 	GainSize, LossSize float64
-	ChangeCorrelation  float64 // of gain and loss of a case, or of a cluster
+	ChangeCorrelation  float64 // between gain and loss of a case, or of a cluster
 }
 
-// Summary returns the means with their effective sizes. The effective size of a mean p
-// is p(1−p) / Var(p), with the variance between clusters, limited to between the number
-// of clusters (if their sizes differ, Kish's effective number) and the number of verdicts.
+// Summary returns the means with their effective sizes. The effective size of a mean p is
+// p(1−p) / Var(p), with the variance between clusters. It is at least the number of
+// clusters (Kish's effective number if their sizes differ) and at most the number of
+// verdicts.
 //
 // Sources: C. Franco, R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative Study of
 // Confidence Intervals for Proportions in Complex Sample Surveys", Journal of Survey
@@ -67,7 +68,7 @@ func (p PairedMeans) Summary() (PairedSummary, error) {
 	return s, p.changes(&s)
 }
 
-// changes fills in what the cases gained and lost.
+// changes sets the gains and losses of the cases.
 func (p PairedMeans) changes(s *PairedSummary) error {
 	gains, losses := make([]float64, len(p.First)), make([]float64, len(p.First))
 	for i, first := range p.First {
@@ -110,12 +111,12 @@ func (p PairedMeans) changes(s *PairedSummary) error {
 // mean are Wilson's with its effective size, and the correlation is that of the means.
 //
 // For scores, the difference is the mean gain minus the mean loss, and the interval
-// combines Wilson's limits of these two. The means themselves do not serve: a part of the
-// score that is the same in all cases, such as an assertion that always fails, has no
-// variance and so no correlation, and would widen the interval though it cancels in each
-// difference. The effective size
-// of gain and loss is that of both together, or its own if that is smaller: on its own, a
-// side without changes says nothing of its size.
+// combines Wilson's limits of these two. The interval cannot use the means themselves: a
+// part of the score that is the same in all cases, such as an assertion that always fails,
+// has no variance and so no correlation. It would widen the interval although it cancels in
+// each difference. The effective size of gain and loss is that of both together, or its own
+// if that is smaller, because a side without changes alone has no information about its
+// effective size.
 //
 // Sources: R. G. Newcombe, "Improved confidence intervals for the difference between
 // binomial proportions based on paired data", Statistics in Medicine 17 (1998)
@@ -147,7 +148,7 @@ func (s PairedSummary) Means(confidence float64) (first, second Estimate, err er
 	return Estimate{s.First, wilson(s.First, s.FirstSize, z)}, Estimate{s.Second, wilson(s.Second, s.SecondSize, z)}, nil
 }
 
-// Times returns the summary to expect from so many times the cases, if they are like the
+// Times returns the expected summary for factor times as many cases that are like the
 // existing ones.
 func (s PairedSummary) Times(factor float64) PairedSummary {
 	s.FirstSize *= factor
@@ -164,7 +165,7 @@ type clusteredMean struct {
 	units      float64   // effective number of clusters
 	variance   float64   // between cases
 	deviations []float64 // sums over clusters of result − mean
-	squares    float64   // of deviations
+	squares    float64   // sum of squared deviations
 }
 
 func newClusteredMean(values []float64, cluster []int) (clusteredMean, error) {
@@ -206,7 +207,7 @@ func newClusteredMean(values []float64, cluster []int) (clusteredMean, error) {
 	return m, nil
 }
 
-// effectiveSize is that of means of the same cases, pooled.
+// effectiveSize returns the pooled effective size of means of the same cases.
 func effectiveSize(trials int, means ...clusteredMean) float64 {
 	first := means[0]
 	most := max(first.n, float64(trials))

@@ -6,9 +6,9 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// predictionPowered estimates the mean of human values from a few outputs with both a
-// human value and a prediction, and many with a prediction only: what
-// [stats.PostStratified] has to agree with. It returns the weight of the predictions, too.
+// predictionPowered estimates the mean of human values from a few outputs with both a human
+// value and a prediction, and many with only a prediction. [stats.PostStratified] must
+// agree with it. It also returns the weight of the predictions.
 //
 // Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++: Efficient
 // Prediction-Powered Inference", arXiv 2311.01453, section 6.

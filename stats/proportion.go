@@ -51,11 +51,11 @@ func Newcombe(first, second Count, confidence float64) (Estimate, error) {
 	return squareAndAdd(first.Share(), second.Share(), wilson(first.Share(), float64(first.N), z), wilson(second.Share(), float64(second.N), z), 0), nil
 }
 
-// Pairs counts the outcomes of the same cases in two runs.
+// Pairs counts pairs of outcomes of the same cases in two runs.
 type Pairs struct {
-	Both       int // passed twice
-	OnlyFirst  int // passed at the first run only: it got worse
-	OnlySecond int // passed at the second run only: it got better
+	Both       int // passed in both runs
+	OnlyFirst  int // passed in the first run only: it got worse
+	OnlySecond int // passed in the second run only: it got better
 	Neither    int
 }
 
@@ -95,7 +95,7 @@ func NewcombePaired(p Pairs, confidence float64) (Estimate, error) {
 // squareAndAdd combines the intervals of two shares into one of their difference.
 func squareAndAdd(p, q float64, ip, iq Interval, correlation float64) Estimate {
 	distance := func(a, b float64) float64 {
-		return math.Sqrt(max(0, a*a-2*correlation*a*b+b*b)) // below 0 by rounding only
+		return math.Sqrt(max(0, a*a-2*correlation*a*b+b*b)) // below 0 only by rounding
 	}
 	d := p - q
 	i := Interval{Low: d - distance(p-ip.Low, iq.High-q), High: d + distance(ip.High-p, q-iq.Low)}

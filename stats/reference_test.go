@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// reference holds what SciPy and statsmodels compute, and what testdata/reference.py
-// works out from the papers.
+// reference has results computed by SciPy and statsmodels, and by testdata/reference.py
+// from the papers' formulas.
 type reference struct {
 	Wilson []struct {
 		Pass, N       int
@@ -68,7 +68,7 @@ func readReference(t *testing.T) *reference {
 	return r
 }
 
-// near wants numbers to be equal but for a tolerance.
+// near fails unless two numbers are equal within a tolerance.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
@@ -152,8 +152,7 @@ func TestReferenceOfTests(t *testing.T) {
 	}
 }
 
-// SciPy's replicates are others, so the bounds agree up to the noise of 20,000
-// draws.
+// SciPy draws other replicates, so the bounds agree only up to the noise of 20,000 draws.
 func TestReferenceOfBootstrap(t *testing.T) {
 	t.Parallel()
 	for _, c := range readReference(t).Bootstrap {
@@ -167,7 +166,7 @@ func TestReferenceOfBootstrap(t *testing.T) {
 	}
 }
 
-// What the literature prints.
+// Published examples.
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	// Newcombe (1998), Statistics in Medicine 17:873, table II, contrast (a).

@@ -8,7 +8,7 @@ import (
 // Limits of the exact distribution of [SignFlip].
 const (
 	signFlipWork = 30_000_000 // additions that the distribution may cost
-	signFlipTail = 10         // standard deviations; less than 1e-21 of the distribution lies beyond
+	signFlipTail = 10         // standard deviations; less than 1e-21 of the distribution lies beyond them
 )
 
 // SignFlip returns the p-value of the exact sign-flip test on paired differences, first −
@@ -109,9 +109,9 @@ func signSizes(differences []float64) []float64 {
 	return sizes
 }
 
-// signGrid returns the coarsest step that all sizes are multiples of, else one so fine
-// that rounding moves the sum by less than 1 % of its standard deviation, and how often
-// each multiple occurs. groups is nil if there is no such step that is cheap enough.
+// signGrid returns the coarsest step that all sizes are multiples of, or else a step so
+// fine that rounding moves the sum by less than 1 % of its standard deviation. groups
+// counts each multiple; it is nil if no such step is cheap enough.
 func signGrid(sizes []float64) (step float64, groups []signGroup) {
 	step = divisor(sizes)
 	groups = onGrid(sizes, step)
@@ -149,7 +149,7 @@ func divisor(sizes []float64) float64 {
 			a, b = b, r
 		}
 		if step = a; step <= largest*1e-6 {
-			return largest * 1e-6 // no useful one
+			return largest * 1e-6 // no useful divisor
 		}
 	}
 	return step
@@ -170,7 +170,7 @@ func onGrid(sorted []float64, step float64) []signGroup {
 	return groups
 }
 
-// signReach returns how far from 0 the sum is followed.
+// signReach returns how far from 0 the distribution of the sum is computed.
 func signReach(groups []signGroup) int {
 	total, squares := 0.0, 0.0
 	for _, g := range groups {
@@ -192,7 +192,7 @@ func signWork(groups []signGroup) float64 {
 	return work
 }
 
-// signTail returns the probability that the sum reaches at least a value, and of that
+// signTail returns the probability that the sum is at least a value, and that it equals the
 // value.
 func signTail(groups []signGroup, sum int) (tail, point float64) {
 	if len(groups) == 1 {
@@ -214,7 +214,7 @@ func signTail(groups []signGroup, sum int) (tail, point float64) {
 	}
 	now, next := make([]float64, 2*reach+1), make([]float64, 2*reach+1)
 	now[reach] = 1
-	used := 0 // sums beyond this are impossible so far
+	used := 0 // larger sums are not reachable yet
 	for _, g := range groups {
 		from, weights := flips(g.count)
 		clear(next)
@@ -238,8 +238,8 @@ func signTail(groups []signGroup, sum int) (tail, point float64) {
 	return min(1, tail), now[reach+sum]
 }
 
-// flips returns the probabilities of so many of n positive signs, from the first that
-// matters.
+// flips returns the probabilities of from, from+1, … positive signs among n. It leaves out
+// the negligible tails.
 func flips(n int) (from int, weights []float64) {
 	half := signFlipTail*math.Sqrt(float64(n))/2 + 1
 	from = max(0, int(float64(n)/2-half))
@@ -256,7 +256,7 @@ func flips(n int) (from int, weights []float64) {
 }
 
 // saddlepoint returns the probability that the sum reaches a value, by the formula of
-// Lugannani and Rice with the cumulants of a sum with random signs.
+// Lugannani and Rice with the cumulants of a randomly signed sum.
 func saddlepoint(sizes []float64, sum float64) float64 {
 	largest, total, squares := sizes[len(sizes)-1], 0.0, 0.0
 	for _, v := range sizes {
@@ -272,7 +272,7 @@ func saddlepoint(sizes []float64, sum float64) float64 {
 	case sum < 1e-3*math.Sqrt(squares):
 		return normalCDF(-sum / math.Sqrt(squares))
 	}
-	// The mean under the tilt rises with it, so that bisection finds the saddlepoint.
+	// The mean increases with the tilt, so bisection finds the saddlepoint.
 	low, high := 0.0, 1.0
 	mean := func(tilt float64) (m, cumulant, variance float64) {
 		for _, v := range sizes {

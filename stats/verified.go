@@ -39,18 +39,18 @@ func PartlyVerified(judged Count, passed, failed Stratum, confidence float64) (R
 	return r, nil
 }
 
-// recovered returns a rate, at least low and at most 1, of three shares: of
-// passes, and of good outputs among passes and among fails.
+// recovered returns a rate as a function of three shares: passes, good outputs among
+// passes, and good outputs among fails. The rate is between low and 1.
 func (s strata) recovered(z, low float64, rate func(q, a, b float64) float64) *Estimate {
 	q, a, b := s.passShare, s.passed.Share, s.failed.Share
 	value := rate(q, a, b)
 	if !isFinite(value) {
 		return nil
 	}
-	down, up := 0.0, 0.0 // squares of how far the limits of each share move the rate
+	down, up := 0.0, 0.0 // squares of how far each share's limits move the rate
 	moved := func(low, high float64) {
 		if !isFinite(low) || !isFinite(high) {
-			low, high = value, value // at the end of what is possible
+			low, high = value, value // the limit is at the end of the possible range
 		}
 		down += square(value - min(low, high, value))
 		up += square(max(low, high, value) - value)

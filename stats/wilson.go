@@ -21,9 +21,9 @@ func Wilson(pass, n int, confidence float64) Interval {
 	return wilson(float64(pass)/float64(n), float64(n), z)
 }
 
-// WilsonEffective returns the score interval for a share that was estimated from a
-// weighted sample with the effective size of n independent trials. For weights w, n is Kish's
-// effective size (Σw)² / Σw², which need not be whole.
+// WilsonEffective returns the score interval for a share estimated from a weighted sample
+// that is as precise as n independent trials. For weights w, n is Kish's effective size
+// (Σw)² / Σw², which need not be whole.
 //
 // Sources: L. Kish, "Survey Sampling" (1965) section 11.7; C. Franco, R. J. A.
 // Little, T. A. Louis and E. V. Slud, "Comparative Study of Confidence Intervals

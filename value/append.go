@@ -19,14 +19,14 @@ func Text(v any) string {
 	return Stringify(v)
 }
 
-// maxWriteDepth is how deeply values may nest that are written. It is more than
-// what is read, since what was read is written inside of rows and reports.
+// maxWriteDepth is the maximum nesting of values that are written. It exceeds the reading
+// limit because values that were read are written inside rows and reports.
 const maxWriteDepth = 2 * MaxDepth
 
-// AppendJSON appends v as JSON.stringify writes it, without white space: keys in
-// order, undefined members left out, NaN and infinities as null. What is no
-// value of this package is null, and so is all of v if it nests too deeply, as a
-// list that holds itself does.
+// AppendJSON appends v as JSON.stringify writes it, without white space: keys in order,
+// undefined members left out, NaN and infinities as null. A value of another type is
+// written as null. So is all of v if it nests too deeply, as a list that contains itself
+// does.
 func AppendJSON(dst []byte, v any) []byte {
 	if out, ok := appendValue(dst, v, 0); ok {
 		return out

@@ -11,7 +11,7 @@ import (
 // Undefined is the JavaScript value undefined, which differs from nil (null).
 type Undefined struct{}
 
-// Opaque is a result that is not data, such as a function.
+// Opaque is a result without a data form, such as a function.
 type Opaque struct {
 	Kind string // type name: JavaScript's typeof, or Python's type
 }
@@ -78,7 +78,7 @@ func ToNumber(v any) float64 {
 	}
 }
 
-// stringToNumber is ECMA-262 StringToNumber: the text is trimmed, empty is 0, the
+// stringToNumber implements ECMA-262 StringToNumber: the text is trimmed, empty is 0, the
 // prefixes 0x, 0o and 0b are valid, "Infinity" is valid, "inf" and "1_000" are not.
 func stringToNumber(s string) float64 {
 	s = TrimSpace(s)
@@ -118,17 +118,16 @@ var leading = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`)
 })
 
-// LeadingNumber reads the number at the beginning of s as JavaScript's parseFloat does; false
-// if there is none. It does not read the word Infinity.
+// LeadingNumber reads the number at the beginning of s as JavaScript's parseFloat does. It
+// returns false if there is none. It does not read the word Infinity.
 func LeadingNumber(s string) (float64, bool) {
 	number := leading().FindString(strings.TrimLeftFunc(s, IsSpace))
 	return stringToNumber(number), number != ""
 }
 
-// digitsToNumber reads digits of base 1 << bits and rounds once: to the nearest
-// number, and to even for a tie.
+// digitsToNumber reads digits in base 1 << bits and rounds once, to nearest, ties to even.
 func digitsToNumber(s string, bits int) float64 {
-	const enough = 1 << 56 // more bits than a float64 has, with one for rounding
+	const enough = 1 << 56 // more bits than a float64 has, plus one for rounding
 	var mantissa, rest uint64
 	exponent := 0
 	for _, c := range []byte(s) {

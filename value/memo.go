@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// Parser reads similar JSON texts, such as the lines of a file, in the same way as
-// [ParseJSON]. A value whose text is the same as at the same place of the text before
-// is not parsed again. Results share values, so they must not be changed. The zero
-// value is ready to use. It is not safe for concurrent use.
+// Parser reads similar JSON texts, such as the lines of a file, as [ParseJSON] does. It
+// does not parse a value again if its text equals the text at the same place of the
+// previous JSON text. Results share values, so they must not be changed. The zero value is
+// ready to use. It is not safe for concurrent use.
 type Parser struct {
 	root  memo
 	nodes int
@@ -17,8 +17,8 @@ type Parser struct {
 // Limits of a Parser's memory.
 const (
 	memoNodes   = 1024     // values
-	memoMembers = 64       // of one array or object
-	memoText    = 16 << 10 // bytes of a text that is remembered
+	memoMembers = 64       // per array or object
+	memoText    = 16 << 10 // bytes of a remembered text
 )
 
 // Parse reads one JSON text. The error is a *[SyntaxError].
@@ -38,12 +38,12 @@ func (q *Parser) Parse(text string) (any, error) {
 	return v, err
 }
 
-// memo is the value at one place of the text before. A nil memo remembers nothing.
+// memo is the value at one place of the previous text. A nil memo remembers nothing.
 type memo struct {
 	parser  *Parser
 	raw     string // the value's text; "" if there was none
 	value   any
-	keys    []string // of an object, in order; shared by all objects that have the same keys
+	keys    []string // keys of an object, in order; shared by all objects with the same keys
 	quoted  []string // the keys in their JSON form
 	members []*memo
 }
@@ -102,8 +102,8 @@ func (p *parser) remembered(depth int, m *memo) (any, error) {
 	return v, nil
 }
 
-// endsAt reports whether the value at the end of the text is complete at offset i. A
-// number could go on.
+// endsAt reports whether the value that ends at offset i is complete. A number could
+// continue after the end of the text.
 func (p *parser) endsAt(i int) bool {
 	if c := p.s[i-1]; c < '0' || c > '9' || i == len(p.s) {
 		return true
@@ -112,12 +112,12 @@ func (p *parser) endsAt(i int) bool {
 	return (c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E'
 }
 
-// objectBuilder makes an object that shares its keys with the previous one as long as
-// they are the same.
+// objectBuilder builds an object that shares its keys with the previous one as long as they
+// are the same.
 type objectBuilder struct {
 	memo *memo
 	o    *Object
-	vals []any // while o is nil: the values of the first keys of the memo
+	vals []any // values of the memo's first keys, while o is nil
 	n    int   // members read
 }
 
@@ -185,8 +185,8 @@ func (b *objectBuilder) object() *Object {
 	return o
 }
 
-// remember keeps the keys for the next object, unless some occurred twice or are
-// array indices, which objects sort.
+// remember keeps the keys for the next object, unless a key was repeated or is an array
+// index, because objects reorder those.
 func (b *objectBuilder) remember() {
 	m := b.memo
 	if m == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// lines are texts in an order in which a Parser shares some values and not others.
+// lines are texts in an order that lets a Parser share some values and not others.
 var lines = []string{
 	`{"a":1,"b":{"c":[1,2,"x\n"]},"d":"e"}`,
 	`{"a":12,"b":{"c":[1,2,"x\n"]},"d":"e"}`,

@@ -9,19 +9,19 @@ import (
 	"sync"
 )
 
-// Object is a JSON object that keeps its keys in the order JavaScript gives them:
-// array indices ascending, then all others in order of insertion. The zero value is
-// an empty object. Concurrent reads are safe as long as nothing writes.
+// Object is a JSON object that keeps its keys in JavaScript's order: array indices
+// ascending, then all others in insertion order. The zero value is an empty object.
+// Concurrent reads are safe as long as nothing writes.
 type Object struct {
-	keys  []string // in order of insertion, including deleted ones
+	keys  []string // in insertion order, including deleted ones
 	vals  []any
 	index map[string]int // positions, once the object is too large for linear search
 	late  *lateOrder     // nil while keys are in order and none is deleted
 }
 
-// lateOrder is the order of an object whose keys are not stored in order. It is
-// computed when the members are read in order, not with every key that is added, so
-// that the cost of many keys is not quadratic.
+// lateOrder is the order of an object whose keys are not stored in order. It is computed
+// when the members are read in order, not for every added key, so that many keys do not
+// take quadratic time.
 type lateOrder struct {
 	dead int // deleted keys that still have a position
 
@@ -31,7 +31,7 @@ type lateOrder struct {
 	at   []int    // position of each
 }
 
-// linearKeys is the size up to which comparing keys one by one beats a map.
+// linearKeys is the size up to which a linear search beats a map.
 const linearKeys = 12
 
 // NewObject returns an empty object with room for n members.
@@ -309,7 +309,7 @@ func (l *lateOrder) arrange(o *Object) {
 }
 
 // EqualFunc reports whether a and b are lists of the same length or objects with the same
-// keys, in any order, whose members are equal as equal says.
+// keys, in any order, and equal reports true for each pair of members.
 func EqualFunc(a, b any, equal func(a, b any) bool) bool {
 	if list, ok := a.([]any); ok {
 		other, ok := b.([]any)

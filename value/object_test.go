@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// modelObject is a simple implementation of an object as ECMA-262 describes it.
+// modelObject is a simple object as specified in ECMA-262.
 type modelObject struct {
 	keys []string // in order of insertion
 	vals map[string]any
@@ -146,8 +146,8 @@ func descending(n int) *value.Object {
 	return o
 }
 
-// TestObjectManyIndices adds and removes so many keys that it would not end at
-// quadratic cost.
+// TestObjectManyIndices adds and removes so many keys that it would not finish at quadratic
+// cost.
 func TestObjectManyIndices(t *testing.T) {
 	t.Parallel()
 	const n = 300_000

@@ -12,18 +12,18 @@ import (
 // MaxDepth is the maximum nesting of arrays and objects in JSON.
 const MaxDepth = 10000
 
-// MaxReplyValues is how many values JSON from the network may hold, keys not counted.
-// A value takes up to 200 bytes of memory and may take two bytes of text: without a
-// limit, a reply of 64 MiB would take 4 GB.
+// MaxReplyValues limits the values in JSON from the network, not counting keys. A value
+// takes up to 200 bytes of memory but may take only two bytes of text: without a limit, a
+// reply of 64 MiB would take 4 GB.
 const MaxReplyValues = 1_000_000
 
-// ErrTooMany says that JSON from the network holds more than [MaxReplyValues].
+// ErrTooMany means that JSON from the network has more than [MaxReplyValues] values.
 var ErrTooMany error = fmt.Errorf("the JSON holds more than %d values", MaxReplyValues)
 
-// lookAfter is how many values are read between two looks at a context.
+// lookAfter is the number of values read between two checks of the context.
 const lookAfter = 1024
 
-// SyntaxError describes where a text is not valid JSON.
+// SyntaxError describes why a text is not valid JSON, and where.
 type SyntaxError struct {
 	Offset  int    // bytes before the mistake
 	Message string // what was expected there
@@ -32,10 +32,10 @@ type SyntaxError struct {
 // Error returns the message with its offset.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at offset %d", e.Message, e.Offset) }
 
-// ParseJSON reads one JSON text as JSON.parse does: only JSON white space around
-// it, the last of equal keys wins, numbers are float64. Lone surrogates are kept
-// in their three-byte form, so that lengths stay those of JavaScript. Strings
-// without escapes share the memory of text. The error is a *[SyntaxError].
+// ParseJSON reads one JSON text as JSON.parse does: only JSON white space may surround it,
+// the last of equal keys wins, numbers are float64. Lone surrogates are kept in their
+// three-byte form, so that lengths are those of JavaScript. Strings without escapes share
+// the memory of text. The error is a *[SyntaxError].
 func ParseJSON(text string) (any, error) { return parseJSON(parser{s: text}) }
 
 // ParseJSONContext is [ParseJSON] with a context. If ctx ends first, its cause is the
@@ -44,9 +44,9 @@ func ParseJSONContext(ctx context.Context, text string) (any, error) {
 	return parseJSON(parser{s: text, ctx: ctx})
 }
 
-// ParseReply is [ParseJSONContext] for text from the network: replies, responses and
-// the outputs in them. More than [MaxReplyValues] values are
-// [ErrTooMany]. Texts may be as long as they like.
+// ParseReply is [ParseJSONContext] for text from the network: replies, responses and the
+// outputs in them. The error for more than [MaxReplyValues] values is [ErrTooMany]. The
+// length of the text is not limited.
 func ParseReply(ctx context.Context, text string) (any, error) {
 	return parseJSON(parser{s: text, ctx: ctx, most: MaxReplyValues})
 }
@@ -59,7 +59,7 @@ func parseJSON(p parser) (any, error) {
 	return v, err
 }
 
-// whole reads a value and makes sure that nothing follows it.
+// whole reads a value and checks that nothing follows it.
 func (p *parser) whole(m *memo) (any, error) {
 	p.space()
 	v, err := p.value(0, m)
@@ -73,8 +73,8 @@ func (p *parser) whole(m *memo) (any, error) {
 	return v, nil
 }
 
-// ParseJSONPrefix reads the JSON value at the beginning of text and returns how
-// many bytes it took.
+// ParseJSONPrefix reads the JSON value at the beginning of text and returns its length in
+// bytes.
 func ParseJSONPrefix(text string) (any, int, error) {
 	p := parser{s: text}
 	p.space()
@@ -87,9 +87,9 @@ type parser struct {
 	i   int
 	buf []byte // for strings with escapes
 
-	ctx   context.Context // nil if nobody waits
-	most  int             // values that are read; 0 is any number
-	steps int             // values since the beginning
+	ctx   context.Context // nil if reading cannot be cancelled
+	most  int             // maximum number of values; 0 means no limit
+	steps int             // values read so far
 
 	unique bool // keys must be unique
 	twice  *DuplicateKeyError
@@ -110,8 +110,7 @@ func (p *parser) space() {
 	}
 }
 
-// value reads a value. m, which may be nil, remembers the value at this place of the
-// text before.
+// value reads a value. m, which may be nil, is the memo of this place in the previous text.
 func (p *parser) value(depth int, m *memo) (any, error) {
 	if m != nil {
 		return p.remembered(depth, m)
@@ -262,7 +261,7 @@ func (p *parser) number() (any, error) {
 			return nil, p.fail("expected a digit in JSON")
 		}
 	}
-	f, _ := strconv.ParseFloat(p.s[start:p.i], 64) // out of range is ±Inf, as in JavaScript
+	f, _ := strconv.ParseFloat(p.s[start:p.i], 64) // out of range gives ±Inf, as in JavaScript
 	return f, nil
 }
 

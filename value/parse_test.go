@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestParseJSONManyIndices reads an object whose keys are array indices in the worst
-// order. At quadratic cost the test would not end.
+// TestParseJSONManyIndices reads an object whose keys are array indices in the worst order.
+// At quadratic cost the test would not finish.
 func TestParseJSONManyIndices(t *testing.T) {
 	t.Parallel()
 	const n = 200_000

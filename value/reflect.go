@@ -18,17 +18,17 @@ import (
 // itself: [Valid] reports that.
 func Of(v any) any { return convert(v, true) }
 
-// maxGoDepth limits the nesting of lists, maps and pointers of Go.
+// maxGoDepth limits the nesting of Go lists, maps and pointers.
 const maxGoDepth = 1000
 
 // conversion converts a Go value.
 type conversion struct {
-	reflects bool // values of unknown types are converted too
+	reflects bool // also convert values of unknown types
 	depth    int
 	tooDeep  bool
 }
 
-// convert converts v, or returns it unchanged if it is nested too deep.
+// convert converts v, or returns it unchanged if it nests too deeply.
 func convert(v any, reflects bool) any {
 	c := conversion{reflects: reflects}
 	made := c.value(v)
@@ -56,8 +56,7 @@ func (c *conversion) value(v any) any {
 	return c.reflected(v)
 }
 
-// kept is Of, except that values of unknown types are returned unchanged for the
-// caller.
+// kept is Of, except that it returns values of unknown types unchanged.
 func kept(v any) any { return convert(v, false) }
 
 // Valid reports whether v is a value of this package, which [Of] returns
@@ -82,7 +81,7 @@ func number(v any) (float64, bool) {
 	}
 	r := reflect.ValueOf(v)
 	switch {
-	case !r.IsValid() || r.Type().PkgPath() != "": // a type of its own is not only a number
+	case !r.IsValid() || r.Type().PkgPath() != "": // a named type may be more than a number
 		return 0, false
 	case r.CanInt():
 		return float64(r.Int()), true
@@ -94,7 +93,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// shortest returns the number as it is written: 0.1, not 0.10000000149011612.
+// shortest returns f as it is written: 0.1, not 0.10000000149011612.
 func shortest(f float32) float64 {
 	n, err := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
 	if err != nil {
@@ -103,7 +102,7 @@ func shortest(f float32) float64 {
 	return n
 }
 
-// fromGo converts types that need no reflection, and their members with member.
+// fromGo converts types that need no reflection. member converts their members.
 func fromGo(v any, member func(any) any) (any, bool) {
 	if f, ok := number(v); ok {
 		return f, true

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestValuesThatHoldThemselves: an infinite value is returned unchanged and is not a
-// value.
+// TestValuesThatHoldThemselves: a value that contains itself is returned unchanged and is
+// not valid.
 func TestValuesThatHoldThemselves(t *testing.T) {
 	t.Parallel()
 	type knot *any
@@ -77,7 +77,7 @@ func TestValueOf(t *testing.T) {
 	}
 }
 
-// TestGoNumbers uses Go's number types where a float64 is usual.
+// TestGoNumbers uses Go's number types where a float64 is expected.
 func TestGoNumbers(t *testing.T) {
 	t.Parallel()
 	type sentinel struct{ v any }
@@ -97,8 +97,8 @@ func TestGoNumbers(t *testing.T) {
 	}
 }
 
-// TestWriteEndless: what holds itself is written as null, and in time, also where
-// each level holds it twice.
+// TestWriteEndless: a value that contains itself is written as null in bounded time, even
+// if each level contains it twice.
 func TestWriteEndless(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 2)

@@ -26,8 +26,8 @@ func (p *parser) str() (string, error) {
 	return "", p.fail("a control character in a JSON string")
 }
 
-// special returns the offset of the first quote, backslash or control character at or
-// after i, or the length of s. With wide, a character outside of ASCII is one, too.
+// special returns the offset of the first quote, backslash or control character at or after
+// i, or the length of s. If wide is true, non-ASCII characters count too.
 func special(s string, i int, wide bool) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	high := uint64(0)
@@ -35,7 +35,7 @@ func special(s string, i int, wide bool) int {
 		high = tops
 	}
 	for ; i+8 <= len(s); i += 8 {
-		b := s[i : i+8] // one check of bounds instead of eight
+		b := s[i : i+8] // one bounds check instead of eight
 		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 		quote, slash := w^(ones*'"'), w^(ones*'\\')

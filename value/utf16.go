@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// SurrogateAt decodes the three-byte form of a lone surrogate at s[i:], as this package holds
-// one; false if there is none.
+// SurrogateAt decodes the three-byte form in which this package holds a lone surrogate, at
+// s[i:]. It returns false if there is none.
 func SurrogateAt(s string, i int) (rune, bool) {
 	if i+3 > len(s) || s[i] != 0xed || s[i+1] < 0xa0 || s[i+1] > 0xbf || s[i+2]&0xc0 != 0x80 {
 		return 0, false

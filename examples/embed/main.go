@@ -1,5 +1,5 @@
 // Command embed shows proviso in a program of another module: an answering machine that
-// checks each answer before it sends it, and a suite that tests it as a whole.
+// checks each answer before sending it, and a suite that tests the machine as a whole.
 //
 // It needs no key and no network.
 package main
@@ -64,8 +64,8 @@ func show(ctx context.Context, w io.Writer, suite string) error {
 	return nil
 }
 
-// send returns the answer to a question, unless it is known not to keep the promises, or
-// they could not be checked.
+// send returns the answer to a question, unless the answer breaks a promise or the promises
+// could not be checked.
 func send(ctx context.Context, promises *engine.Assertions, question string) string {
 	output, err := machine{}.Answer(ctx, proviso.Ask{Prompt: question})
 	if err != nil {
@@ -81,10 +81,10 @@ func send(ctx context.Context, promises *engine.Assertions, question string) str
 	}
 }
 
-// machine stands for the application that is tested, such as a call of a model.
+// machine stands for the application under test, such as a call of a model.
 type machine struct{}
 
-// ID is its name in the suite.
+// ID returns its name in the suite.
 func (machine) ID() string { return "machine" }
 
 // Answer answers a question.

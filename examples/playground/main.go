@@ -22,7 +22,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// shown is the page with what is stored at the start.
+// shown is the page to open, with the data stored at the start.
 const shown = "/playground?suite=shop&prompt=shop&set=returns&provider=openai:chat:example"
 
 //go:embed set.json
@@ -57,7 +57,7 @@ func run(ctx context.Context, program, addr string, delay time.Duration, w io.Wr
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder that stays is no failure
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover temporary folder is no failure
 	model := fakemodel.New(fakemodel.Options{Reply: reply, Latency: delay, Forget: true})
 	defer model.Close()
 	serve := exec.CommandContext(ctx, program, "serve", "--addr", addr, "--db", filepath.Join(dir, "proviso.db"), "--no-cache",
@@ -86,8 +86,8 @@ func run(ctx context.Context, program, addr string, delay time.Duration, w io.Wr
 	}
 }
 
-// store puts the set and the suite, and runs the suite to its end, so that its prompt is
-// known.
+// store uploads the set and the suite, and waits for a run of the suite, so that its prompt
+// is known.
 func store(ctx context.Context, url string) error {
 	var run struct{ ID, Status string }
 	for _, r := range []struct {
@@ -122,7 +122,7 @@ func store(ctx context.Context, url string) error {
 	return nil
 }
 
-// send sends a request to the server.
+// send sends a request to the server and returns the response body.
 func send(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -145,7 +145,7 @@ func send(ctx context.Context, method, url string, body []byte) ([]byte, error) 
 
 var serving = regexp.MustCompile(`serving on (http://[^\s;]+);`)
 
-// address keeps what a server says, and sends its address once it is said.
+// address keeps the server's output, and sends the address once it appears.
 type address struct {
 	said bytes.Buffer
 	to   chan<- string

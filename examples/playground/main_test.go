@@ -15,10 +15,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/programtest"
 )
 
-// TestPlayground does what docs/playground.md says: it starts the example, asks the
-// stand-in as the page does, and judges its answer by the stored set.
+// TestPlayground follows docs/playground.md: it starts the example, asks the stand-in as
+// the page does, and judges its answer by the stored set.
 func TestPlayground(t *testing.T) {
-	if testing.Short() || runtime.GOOS == "windows" { // it is ended with a signal
+	if testing.Short() || runtime.GOOS == "windows" { // the test stops it with a signal
 		t.Skip("takes time")
 	}
 	manual, err := os.ReadFile("../../docs/playground.md")
@@ -95,7 +95,7 @@ func ask[T any](t *testing.T, address, body string) (out T) {
 	return out
 }
 
-// TestDecide is what the stand-in makes of a criterion.
+// TestDecide checks the stand-in's decisions on criteria.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

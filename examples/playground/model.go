@@ -31,7 +31,7 @@ func reply(r fakemodel.Request) fakemodel.Reply {
 
 var toSay = regexp.MustCompile(`Say that ([^.\n]+)\.`)
 
-// answer says what the prompt tells it to say, with "Say that …."
+// answer returns what the prompt asks for with "Say that …".
 func answer(prompt string) string {
 	said := []string{"Thank you for your question."}
 	for _, m := range toSay.FindAllStringSubmatch(prompt, -1) {
@@ -40,7 +40,7 @@ func answer(prompt string) string {
 	return strings.Join(said, " ")
 }
 
-// judged is the reply of a judge.
+// judged returns the reply of a judge.
 func judged(c fakejudge.Call) string {
 	results := []any{}
 	for _, a := range c.Assertions {
@@ -68,10 +68,11 @@ var (
 	word   = regexp.MustCompile(`[\pL\pN]{4,}`)
 )
 
-// common are words that say nothing about what a criterion is about.
+// common are words that do not identify the subject of a criterion.
 const common = " output answer says said mentions names that with this does must from have long every "
 
-// decide compares words: those in quotation marks, or else the long ones of the criterion.
+// decide compares words: quoted ones if there are any, else the long words of the
+// criterion.
 func decide(criterion, output string) (met bool, why, quote string) {
 	if m := most.FindStringSubmatch(criterion); m != nil {
 		limit, _ := strconv.Atoi(m[1])

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Issue is an issue of the only repository.
+// Issue is an issue of the server's only repository.
 type Issue struct {
 	Number int       `json:"number"`
 	Title  string    `json:"title"`
@@ -25,7 +25,7 @@ func (s *Server) Issues() []Issue {
 	return slices.Clone(s.issues)
 }
 
-// issue answers a request about issues; number is "" for all of them.
+// issue handles a request about issues; number is "" for all issues.
 func (s *Server) issue(r *http.Request, number string) (int, any) {
 	var sent struct {
 		Title, Body, State string

@@ -29,7 +29,7 @@ const (
 // Options define a server. The zero value has no comments and accepts any token.
 type Options struct {
 	GitLab bool   // speaks GitLab's API instead of GitHub's
-	Path   string // of the API, such as /api/v3
+	Path   string // path of the API, such as /api/v3
 	Token  string // the only accepted token; "" accepts any
 	Viewer string // whom the token belongs to, a login or for GitLab a number; "" hides it
 	Pulls  []Pull
@@ -44,17 +44,17 @@ type Pull struct {
 	Head, SHA string // owner:branch and its commit
 }
 
-// Mischief is how a request goes wrong. The zero value lets it succeed.
+// Mischief is how a request fails. The zero value lets it succeed.
 type Mischief struct {
-	Status  int // is answered instead
+	Status  int // status of the response, instead of the usual one
 	Header  map[string]string
 	Message string
-	Done    bool // the request takes effect all the same
-	Close   bool // the connection is closed without an answer
-	Cut     bool // half of the answer arrives
+	Done    bool // the request takes effect nevertheless
+	Close   bool // the connection is closed without a response
+	Cut     bool // only half of the response arrives
 }
 
-// The usual mischief.
+// Common kinds of mischief.
 var (
 	SecondaryLimit = Mischief{Status: http.StatusForbidden, Header: map[string]string{"Retry-After": "7"}, Message: "You have exceeded a secondary rate limit."}
 	SecondaryWords = Mischief{Status: http.StatusForbidden, Message: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
@@ -66,7 +66,8 @@ var (
 	CutAnswer      = Mischief{Done: true, Cut: true}
 )
 
-// PrimaryLimit is the answer after the last request of an hour, which ends after wait.
+// PrimaryLimit is the response after the last request of a rate limit window that ends
+// after wait.
 func PrimaryLimit(wait time.Duration) Mischief {
 	now := time.Now()
 	return Mischief{Status: http.StatusForbidden, Message: "API rate limit exceeded for installation.", Header: map[string]string{
@@ -74,7 +75,7 @@ func PrimaryLimit(wait time.Duration) Mischief {
 	}}
 }
 
-// Comment is a comment of the only change request.
+// Comment is a comment on the only change request.
 type Comment struct {
 	ID     int
 	Author string
@@ -83,7 +84,7 @@ type Comment struct {
 
 // Server is a running server. Its methods are safe for concurrent use.
 type Server struct {
-	URL string // of the API
+	URL string // base URL of the API
 
 	o    Options
 	http *httptest.Server
@@ -141,14 +142,14 @@ func (s *Server) Requests() []string {
 	return slices.Clone(s.requests)
 }
 
-// Executed returns the quick actions that comments have made GitLab execute.
+// Executed returns the quick actions that GitLab executed because of comments.
 func (s *Server) Executed() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.executed)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,11 +180,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(status)
 	if status != http.StatusNoContent {
-		_, _ = w.Write(data) // the client may be gone
+		_, _ = w.Write(data) // the client may have disconnected
 	}
 }
 
-// answer does what a request asks for.
+// answer handles a request and returns the status and body of the response.
 func (s *Server) answer(r *http.Request, h http.Header) (status int, body any) {
 	path, ok := strings.CutPrefix(r.URL.Path, s.o.Path)
 	token := r.Header.Get("Private-Token")
@@ -223,7 +224,7 @@ const (
 	listPath    = `^(/repos/[^/]+/[^/]+/issues/\d+/comments|/projects/[^/]+/merge_requests/\d+/notes)$`
 	commentPath = `^(?:/repos/[^/]+/[^/]+/issues/comments|/projects/[^/]+/merge_requests/\d+/notes)/(\d+)$`
 	issuePath   = `^/repos/[^/]+/[^/]+/issues(?:/(\d+))?$`
-	// quick matches quick actions in any line, even where GitLab would not look.
+	// quick matches quick actions on any line, even where GitLab would not look for them.
 	quick = `(?m)^\s*/[a-z_]+.*$`
 )
 
@@ -241,7 +242,7 @@ func (s *Server) pulls(q url.Values) any {
 	return list
 }
 
-// text reads the comment that a request sends.
+// text reads the comment in a request.
 func (s *Server) text(r *http.Request) (text string, status int, problem any) {
 	data, err := io.ReadAll(io.LimitReader(r.Body, 16<<20))
 	var sent struct{ Body string }
@@ -276,7 +277,7 @@ func (s *Server) author() string {
 	return s.o.Viewer
 }
 
-// one changes or removes a comment, whoever wrote it, as a token with rights may.
+// one changes or removes a comment of any author, as a privileged token may.
 func (s *Server) one(r *http.Request, id int) (int, any) {
 	i := slices.IndexFunc(s.comments, func(c Comment) bool { return c.ID == id })
 	switch {
@@ -296,7 +297,7 @@ func (s *Server) one(r *http.Request, id int) (int, any) {
 	return http.StatusOK, s.shown(s.comments[i])
 }
 
-// page returns a page of comments, as many as asked for.
+// page returns a page of comments of the requested size.
 func (s *Server) page(r *http.Request, h http.Header) any {
 	q := r.URL.Query()
 	size, page := numberOf(q.Get("per_page")), max(1, numberOf(q.Get("page")))

@@ -14,14 +14,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Call is a call as the model understood it.
+// Call is a call as the model understands it.
 type Call struct {
 	Ask                  proviso.Ask
 	System, User, Fence  string
 	Input, Output        string
 	Context              string // "" if the call has none
 	Assertions           []Assertion
-	Turns                int // messages
+	Turns                int // number of messages
 	AssertionText, After string
 	Variables            *value.Object // nil if the call has none
 }
@@ -33,7 +33,8 @@ type Assertion struct {
 	Text            []string
 }
 
-// Model is a provider that judges. Reply makes the text of its answer; nil is [Honest].
+// Model is a provider that judges. Reply creates the text of its answer; nil means
+// [Honest].
 type Model struct {
 	Name  string // "fake" if empty
 	Reply func(c Call) string
@@ -91,7 +92,7 @@ func (f *Model) Calls() []Call {
 // Count returns how many calls there were.
 func (f *Model) Count() int { return len(f.Calls()) }
 
-// Understand reads a call as a model would that knows its fence.
+// Understand reads a call as a model would that respects the fence around data.
 func Understand(ask proviso.Ask) (Call, error) {
 	c := Call{Ask: ask}
 	v, err := value.ParseJSON(ask.Prompt)
@@ -153,8 +154,8 @@ func Understand(ask proviso.Ask) (Call, error) {
 	return c, err
 }
 
-// Honest answers a call by the wording of its criteria: one that begins with "no:" is
-// not met.
+// Honest decides by the wording of the criteria: a criterion that begins with "no:" is not
+// met.
 func Honest(c Call) string {
 	return Answered(c, func(_ Assertion, text string) bool { return Met(text) })
 }
@@ -162,8 +163,8 @@ func Honest(c Call) string {
 // Met reports whether [Honest] finds a criterion met.
 func Met(text string) bool { return !strings.HasPrefix(text, "no:") }
 
-// Answered returns the reply in which met decides every criterion. Canaries, which no
-// test writes, are never met.
+// Answered returns a reply in which met decides every criterion. Canaries, which no test
+// writes, are never met.
 func Answered(c Call, met func(a Assertion, text string) bool) string {
 	results := []any{}
 	for _, a := range c.Assertions {

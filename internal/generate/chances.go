@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// simulationsFile is what `make simulate` writes.
+// simulationsFile is the output of `make simulate`.
 const simulationsFile = "docs/gate-simulations.md"
 
-// chance is one row of the simulations: how often an answer comes, by number of cases.
+// chance is one row of the simulations: how often a decision occurs, by number of cases.
 type chance struct {
-	heading string // above the table
-	answer  int    // its place in the cells: 0 for pass, 1 for fail
+	heading string // heading above the table
+	answer  int    // index in the cells: 0 for pass, 1 for fail
 	class   string
 	label   string
 }
 
-// chanceRow is the population: flaky cases, which assertions share, asked once.
+// chanceRow is the simulated population: flaky cases, shared by the assertions, asked once.
 const chanceRow = "| flaky | shared | 1 |"
 
 var chances = []chance{
@@ -29,7 +29,7 @@ var chances = []chance{
 	{"### One assertion −10 points", 1, "y", "an assertion fell by 10 points: fail"},
 }
 
-// read finds the shares and their numbers of cases in the page of the simulations.
+// read finds the shares and their numbers of cases in the simulations page.
 func (h chance) read(page string) (cases, shares []float64, err error) {
 	_, table, found := strings.Cut(page, h.heading+"\n")
 	if !found {
@@ -60,7 +60,7 @@ func (h chance) read(page string) (cases, shares []float64, err error) {
 	return cases, shares, nil
 }
 
-// drawCases shows how the chance of the right answer grows with the number of cases.
+// drawCases shows how the chance of the right decision grows with the number of cases.
 func drawCases(root string) ([]byte, error) {
 	page, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(simulationsFile)))
 	if err != nil {

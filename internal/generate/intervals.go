@@ -13,7 +13,7 @@ import (
 type example struct {
 	cases, broke, fixed int
 	want                gate.Outcome
-	says                string // what the answer means
+	says                string // meaning of the decision
 }
 
 var examples = []example{
@@ -22,7 +22,7 @@ var examples = []example{
 	{240, 12, 0, gate.Fail, "it is a drop"},
 }
 
-// run makes one side of the comparison.
+// run returns one side of the comparison.
 func (e example) run(head bool) *gate.Run {
 	run := &gate.Run{Name: "base", Columns: []gate.Column{{Prompt: "p", Provider: "m"}}}
 	for i := range e.cases {
@@ -38,8 +38,8 @@ func (e example) run(head bool) *gate.Run {
 	return run
 }
 
-// decide returns the difference of the suite with its 95 % interval, in points, if the
-// gate decides as wanted and the interval shows why.
+// decide returns the suite's difference with its 95 % interval, in percentage points. It
+// returns an error unless the gate decides as wanted and the interval shows why.
 func (e example) decide() (value, low, high float64, err error) {
 	c, err := gate.Compare(e.run(false), e.run(true), gate.Options{})
 	if err != nil {
@@ -63,7 +63,7 @@ func (e example) decide() (value, low, high float64, err error) {
 	return 100 * x.Value, 100 * x.Low, 100 * x.High, nil
 }
 
-// drawIntervals shows the intervals of three comparisons against the margin.
+// drawIntervals shows three comparisons' intervals against the margin.
 func drawIntervals(string) ([]byte, error) {
 	c := newCanvas(740, 300, "Three intervals of the difference against a margin of 3 points: one lies above the margin and passes, one reaches over both marks and is inconclusive, one lies below 0 and fails.")
 	x := func(points float64) float64 { return 616 + 36*points }

@@ -44,7 +44,7 @@ func run(check bool) error {
 	return errors.Join(compare(name, data), checkSums(root), writePictures(root, check))
 }
 
-// compare reports whether a file holds data.
+// compare reports an error unless a file contains data.
 func compare(name string, data []byte) error {
 	got, err := os.ReadFile(name)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// platforms are those that `make dist` builds for, as GOOS/GOARCH.
+// platforms are the platforms that `make dist` builds for, as GOOS/GOARCH.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// listed is the output of `go list` for a package.
+// listed is a package in the output of `go list`.
 type listed struct {
 	Dir    string
 	Module *module
@@ -29,8 +29,8 @@ type module struct {
 	Replace            *module
 }
 
-// packages returns the folders of the packages in the binaries of all platforms,
-// by module, without those of the main module and the standard library.
+// packages returns the folders of the packages in the binaries of all platforms, by module.
+// It leaves out the main module and the standard library.
 func packages(root string) (map[module][]string, error) {
 	found := map[module][]string{}
 	for _, p := range platforms {
@@ -54,7 +54,7 @@ func packages(root string) (map[module][]string, error) {
 	return found, nil
 }
 
-// goList lists the packages that the command needs on one platform.
+// goList lists the packages that the command needs on a platform.
 func goList(root, platform string) ([]listed, error) {
 	goos, goarch, _ := strings.Cut(platform, "/")
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", "./cmd/proviso")
@@ -77,7 +77,7 @@ func goList(root, platform string) ([]listed, error) {
 	}
 }
 
-// moduleRoot returns the folder of go.mod.
+// moduleRoot returns the folder that contains go.mod.
 func moduleRoot() (string, error) {
 	file, err := goEnv("GOMOD")
 	if err != nil || filepath.Base(file) != "go.mod" {
@@ -91,7 +91,7 @@ func goEnv(name string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// output runs a command; its error output becomes part of the error.
+// output runs a command and returns its output. An error includes the error output.
 func output(cmd *exec.Cmd) ([]byte, error) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError

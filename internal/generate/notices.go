@@ -50,7 +50,7 @@ func notices(root string) ([]byte, error) {
 	return render(append(list, more...)), nil
 }
 
-// goNotices is the licence of the runtime and the standard library.
+// goNotices returns the licence of the runtime and the standard library.
 func goNotices() ([]notice, error) {
 	goroot, err := goEnv("GOROOT")
 	if err != nil {
@@ -68,8 +68,8 @@ func isLicense(file string) bool {
 	return licenseName.MatchString(file) && filepath.Ext(file) != ".go"
 }
 
-// notices reads the licence files of a module: those at its root and those beside
-// the packages that are linked in, or above them.
+// notices reads the licence files of a module: those at its root, and those in the folders
+// of linked packages and their parents.
 func (m module) notices(dirs []string) ([]notice, error) {
 	var list []notice
 	for _, dir := range upwards(m.Dir, dirs) {
@@ -94,7 +94,7 @@ func (m module) notices(dirs []string) ([]notice, error) {
 	return list, nil
 }
 
-// upwards returns the folders themselves and those above them, up to root.
+// upwards returns the folders and their parents, up to root.
 func upwards(root string, dirs []string) []string {
 	all := []string{root}
 	for _, dir := range dirs {
@@ -106,7 +106,7 @@ func upwards(root string, dirs []string) []string {
 	return slices.Compact(all)
 }
 
-// title names a module and, where it is not the licence at its root, the file.
+// title names a module and, unless it is the licence at the module's root, the file.
 func (m module) title(dir, file string) string {
 	title := m.Path + " " + m.Version
 	rel, err := filepath.Rel(m.Dir, filepath.Join(dir, file))
@@ -116,8 +116,8 @@ func (m module) title(dir, file string) string {
 	return title + " (" + filepath.ToSlash(rel) + ")"
 }
 
-// npmNotices reads the files that generate.sh wrote: a title, the package's own
-// description, an empty line and the text.
+// npmNotices reads the files that generate.sh wrote: a title, the package's description of
+// itself, an empty line and the text.
 func npmNotices(dir string) ([]notice, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -135,7 +135,7 @@ func npmNotices(dir string) ([]notice, error) {
 	return list, nil
 }
 
-// readText reads a file without what differs between systems or would control a
+// readText reads a file without parts that differ between systems or would control a
 // terminal.
 func readText(name string) (string, error) {
 	data, err := os.ReadFile(name)
@@ -155,7 +155,7 @@ func readText(name string) (string, error) {
 	return text, nil
 }
 
-// render joins notices of equal text and writes them in the order of their titles.
+// render combines notices with equal texts and writes them sorted by title.
 func render(list []notice) []byte {
 	slices.SortFunc(list, func(a, b notice) int {
 		return cmp.Or(cmp.Compare(a.titles[0], b.titles[0]), cmp.Compare(a.text, b.text))

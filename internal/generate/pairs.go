@@ -7,14 +7,14 @@ import (
 	"github.com/proviso-eval/proviso/stats"
 )
 
-// Sizes of the picture of pairs, in pixels and cases.
+// Sizes of the pairs picture, in pixels and cases.
 const (
 	pairWidth, pairHeight = 26, 20
 	pairColumns, pairRows = 12, 10
 )
 
 // drawPairs shows two comparisons of 120 cases. Both lose by the same number of broken
-// cases, and only in one do fixed cases speak against it.
+// cases, but only one has fixed cases as evidence against the loss.
 func drawPairs(string) ([]byte, error) {
 	c := newCanvas(740, 356, "Two comparisons of 120 cases, base and head of each case side by side. 8 broke and 0 were fixed: strong evidence. 8 broke and 7 were fixed: no evidence.")
 	fmt.Fprintf(c, "<defs><pattern id=\"q\" width=\"%d\" height=\"%d\" patternUnits=\"userSpaceOnUse\"><path class=\"n\" d=\"M2 2h10v14h-10zM13 2h10v14h-10z\"/></pattern></defs>\n", pairWidth, pairHeight)
@@ -28,7 +28,7 @@ func drawPairs(string) ([]byte, error) {
 	return c.end(), nil
 }
 
-// pairs draws one comparison. The flipped cases are spread evenly, in turns.
+// pairs draws one comparison. The flipped cases are spread evenly and alternate.
 func (c *canvas) pairs(broke, fixed int) error {
 	p, err := stats.McNemar(broke, fixed, stats.FirstMore, false)
 	if err != nil {

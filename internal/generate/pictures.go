@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// pictures are those of docs/gate.md. They are computed by the packages that they
-// explain, so that they cannot say something else.
+// pictures are the pictures of docs/gate.md. The packages that they explain compute them,
+// so the pictures cannot contradict the code.
 var pictures = []struct {
 	file string
 	draw func(root string) ([]byte, error)
@@ -20,7 +20,7 @@ var pictures = []struct {
 	{"docs/gate-cases.svg", drawCases},
 }
 
-// writePictures writes the pictures, or compares them with what is committed.
+// writePictures writes the pictures, or compares them with the committed ones.
 func writePictures(root string, check bool) error {
 	var mistakes []error
 	for _, p := range pictures {
@@ -39,12 +39,12 @@ func writePictures(root string, check bool) error {
 	return errors.Join(mistakes...)
 }
 
-// canvas is a picture in the making. The place of a text is where its baseline begins,
-// unless its class says otherwise.
+// canvas is a picture under construction. A text's position is the start of its baseline,
+// unless its class changes that.
 type canvas struct{ bytes.Buffer }
 
-// newCanvas starts a picture with its own ground, because a picture in a page follows
-// the browser's colours and not those of the page.
+// newCanvas starts a picture with its own background, because a picture in a page follows
+// the colours of the browser and not those of the page.
 func newCanvas(width, height int, label string) *canvas {
 	c := &canvas{}
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="%s">

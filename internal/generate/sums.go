@@ -11,8 +11,8 @@ import (
 )
 
 // checkSums compares the files made from npm packages, and their sources, with recorded
-// checksums. It finds a file that was changed by hand, or a source without new outputs,
-// without Node and npm.
+// checksums. It detects a file changed by hand, or a source without new outputs, and needs
+// neither Node nor npm.
 func checkSums(root string) error {
 	data, err := os.ReadFile(filepath.Join(root, sumsFile))
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 //go:embed page.html
 var frame string
 
-// New reads the templates of a page: "title", "main", and "footer" for what is below it.
+// New parses the templates of a page: "title", "main", and "footer" for the text below.
 // Their function text shows a text of at most the given number of bytes. The page is the
 // template itself. Its content security policy permits only its style, by its hash.
 func New(templates, style string, bytes int, funcs template.FuncMap) *template.Template {
-	style = strings.ReplaceAll(style, "\r\n", "\n") // as browsers hash it
+	style = strings.ReplaceAll(style, "\r\n", "\n") // browsers hash the style with these line endings
 	sum := sha256.Sum256([]byte(style))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 	own := template.FuncMap{
@@ -32,8 +32,8 @@ func New(templates, style string, bytes int, funcs template.FuncMap) *template.T
 	return template.Must(template.New("").Funcs(own).Funcs(funcs).Parse(source)).Lookup("page")
 }
 
-// Text returns a text as markup that shows it, without control characters, and without
-// what a CI system would read as a command if the page is printed in its log.
+// Text returns markup that shows a text. It escapes control characters, and commands that a
+// CI system would execute if its log contained the page.
 func Text(text string, bytes int) template.HTML {
 	text = html.EscapeString(report.Printable(strings.ToValidUTF8(excerpt.Bytes(text, bytes), "\ufffd")))
 	return template.HTML(strings.NewReplacer("::", ":&#58;", "##[", "#&#35;[").Replace(text))

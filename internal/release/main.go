@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// keyVariable names the variable of the environment with the signing key, an Ed25519
-// key in the format of OpenSSH, without a passphrase.
+// keyVariable is the environment variable with the signing key: an Ed25519 key in OpenSSH
+// format, without a passphrase.
 const keyVariable = "PROVISO_SIGNING_KEY"
 
-// release is one release and where it is made.
+// release is one release and where to build it.
 type release struct {
-	dir       string // that the files are written to
-	source    string // folder of go.mod
+	dir       string // folder for the files
+	source    string // folder that contains go.mod
 	version   string // "v1.2.0", or any name for a build that is no release
 	made      time.Time
 	platforms []string // GOOS/GOARCH
@@ -53,12 +53,12 @@ func main() {
 	}
 }
 
-// platforms are those that proviso is released for.
+// platforms returns the platforms of a release.
 func platforms() []string {
 	return []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 }
 
-// make makes all files. The order matters: each step reads what those before it wrote.
+// make creates all files. The order matters: each step reads the output of earlier steps.
 func (r *release) make() error {
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return err
@@ -92,10 +92,10 @@ var versionName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
 
 var semantic = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
-// number is the version without its letter.
+// number returns the version without the leading letter.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// address is where a file of the release can be downloaded.
+// address returns the download address of a file of the release.
 func (r *release) address(name string) string {
 	return "https://github.com/proviso-eval/proviso/releases/download/" + r.version + "/" + name
 }
@@ -107,7 +107,7 @@ type binary struct {
 	sum            string // SHA-256 in hexadecimal
 }
 
-// suffix is that of programs.
+// suffix returns the file name suffix of programs.
 func (b *binary) suffix() string {
 	if b.os == "windows" {
 		return ".exe"
@@ -115,8 +115,8 @@ func (b *binary) suffix() string {
 	return ""
 }
 
-// build builds the program of a platform. Its bytes depend on the sources, the version
-// and the Go toolchain, but not on folders, times or the state of git.
+// build builds the program for a platform. Its bytes depend on the sources, the version and
+// the Go toolchain, but not on folders, times or the state of git.
 func (r *release) build(platform string) (binary, error) {
 	b := binary{}
 	b.os, b.arch, _ = strings.Cut(platform, "/")

@@ -16,7 +16,7 @@ const description = "Tells whether the output of a language model keeps the prom
 //go:embed formula.rb.tmpl
 var formulaText string
 
-// writeFormula writes the formula of Homebrew.
+// writeFormula writes the Homebrew formula.
 func (r *release) writeFormula(binaries []binary) error {
 	type side struct{ Name, URL, Sum string }
 	data := struct {
@@ -63,8 +63,8 @@ type npmPackage struct {
 }
 
 // writePackages writes the npm packages: one for each platform with its binary, and one
-// that depends on all of them and starts the one that npm has installed. No script runs
-// at installation, and nothing is downloaded but packages.
+// that depends on all of them and starts the one that npm has installed. No script runs at
+// installation, and only packages are downloaded.
 func (r *release) writePackages(binaries []binary) error {
 	root := filepath.Join(r.dir, "npm")
 	base := npmPackage{Version: r.number(), Description: description, License: "MIT", Repository: "github:proviso-eval/proviso"}
@@ -104,7 +104,7 @@ func (p *npmPackage) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "package.json"), append(data, '\n'), 0o644)
 }
 
-// link makes the file at to the one at from; binaries are large.
+// link hard-links a file, because binaries are large. It copies the file if that fails.
 func link(from, to string) error {
 	if err := os.Link(from, to); err != nil {
 		data, readErr := os.ReadFile(from)

@@ -12,13 +12,13 @@ import (
 // panelVersion is the line of web/panel/package.json that a release replaces.
 const panelVersion = `"version": "0.0.0"`
 
-// panelFiles are the files of the npm package of the panel, and where they come from.
+// panelFiles are the files of the panel's npm package, and their sources.
 var panelFiles = [][2]string{
 	{"panel.js", "web/dist/panel.js"},
 	{"panel.d.ts", "web/panel/panel.d.ts"},
 	{"README.md", "web/panel/README.md"},
 	{"LICENSE", "LICENSE"},
-	{"THIRD_PARTY_NOTICES", "internal/generate/licenses/preact.txt"}, // all that panel.js contains of others
+	{"THIRD_PARTY_NOTICES", "internal/generate/licenses/preact.txt"}, // the only third-party code in panel.js
 }
 
 // writePanel writes the npm package of <proviso-panel>, and packs it if npm is installed.
@@ -52,7 +52,7 @@ func (r *release) writePanel() error {
 		r.say("npm is not installed: the package of the panel is in npm/panel, and not packed")
 		return nil
 	}
-	// No script of a package runs, and nothing is fetched.
+	// npm runs no script of a package and fetches nothing.
 	to, err := filepath.Abs(r.dir)
 	if err != nil {
 		return err

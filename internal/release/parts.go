@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// partsName is the software bill of materials, in SPDX 2.3
+// partsName is the file name of the software bill of materials, in SPDX 2.3
 // (https://spdx.github.io/spdx-spec/v2.3/).
 const partsName = "proviso.spdx.json"
 
@@ -69,8 +69,8 @@ type (
 
 const unknown = "NOASSERTION"
 
-// writeParts writes which modules each binary consists of, as the Go linker has recorded
-// it in the binary itself.
+// writeParts writes the modules of each binary, as the Go linker recorded them in the
+// binary.
 func (r *release) writeParts(binaries []binary) error {
 	doc := spdxDocument{
 		Version: "SPDX-2.3", DataLicense: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "proviso-" + r.version,
@@ -99,7 +99,8 @@ func (r *release) writeParts(binaries []binary) error {
 		doc.Packages = append(doc.Packages, modulePackage(m))
 	}
 	slices.SortFunc(doc.Packages[len(binaries):], func(a, b spdxPackage) int { return cmp.Compare(a.ID, b.ID) })
-	// SPDX 2.3, 6.5: a namespace has no "#", which separates the ids of elements from it.
+	// SPDX 2.3, 6.5: a namespace contains no "#", which separates it from the ids of
+	// elements.
 	doc.Namespace = r.address(partsName) + "-" + hex.EncodeToString(sums.Sum(nil)[:8])
 	data, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -112,8 +113,8 @@ func moduleID(m *debug.Module) string {
 	return "SPDXRef-go-" + identifier(m.Path) + "-" + identifier(m.Version)
 }
 
-// modulePackage describes a module. Licences are in `proviso version --licenses`; their
-// names are not guessed here.
+// modulePackage describes a module. It does not guess licence names: the licences are in
+// `proviso version --licenses`.
 func modulePackage(m *debug.Module) spdxPackage {
 	p := spdxPackage{ID: moduleID(m), Name: m.Path, Version: m.Version, Supplier: unknown, Download: unknown, Concluded: unknown, Declared: unknown, Copyright: unknown, Purpose: "LIBRARY",
 		Refs: []spdxReference{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + m.Path + "@" + strings.ReplaceAll(m.Version, "+", "%2B")}}}
@@ -124,13 +125,13 @@ func modulePackage(m *debug.Module) spdxPackage {
 	return p
 }
 
-// escapedPath writes capital letters as the module proxy does
+// escapedPath escapes capital letters as the module proxy does
 // (https://go.dev/ref/mod#goproxy-protocol).
 func escapedPath(path string) string {
 	return regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(path, func(s string) string { return "!" + strings.ToLower(s) })
 }
 
-// identifier replaces what an SPDX identifier must not hold.
+// identifier replaces characters that are invalid in an SPDX identifier.
 func identifier(s string) string {
 	return regexp.MustCompile(`[^A-Za-z0-9.-]`).ReplaceAllString(s, "-")
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// sources copies what git has of the module to another folder, without git.
+// sources copies the module's files that git tracks to another folder, without git.
 func sources(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -51,8 +51,8 @@ func newRelease(t *testing.T, source, version string) (r release, said *strings.
 		platforms: []string{runtime.GOOS + "/" + runtime.GOARCH}, say: func(format string, args ...any) { said.WriteString(format + "\n") }}, said
 }
 
-// TestReproducible makes a release of one platform twice, in different folders and from
-// different copies of the sources: every file has the same bytes.
+// TestReproducible builds a release for one platform twice, in different folders and from
+// different copies of the sources. Every file must have the same bytes.
 func TestReproducible(t *testing.T) {
 	if os.Getenv("PROVISO_TEST_SLOW") == "" {
 		t.Skip("`make test-slow` makes a release twice")
@@ -104,8 +104,8 @@ func TestReproducible(t *testing.T) {
 	checkPanel(t, dirs[0])
 }
 
-// checkPanel looks into the npm package of the panel, and imports it in Node, where there is
-// no document.
+// checkPanel checks the npm package of the panel, and imports it in Node, where there is no
+// document.
 func checkPanel(t *testing.T, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "npm", "panel", "package.json"))
@@ -158,8 +158,8 @@ func checkSignature(t *testing.T, dir string) {
 	}
 }
 
-// checkParts looks for what SPDX requires: unique identifiers that every relationship
-// uses, and for the modules of go.mod.
+// checkParts checks what SPDX requires: unique identifiers, which every relationship uses.
+// It also checks for the modules of go.mod.
 func checkParts(t *testing.T, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, partsName))
@@ -198,8 +198,8 @@ func checkParts(t *testing.T, dir string) {
 	}
 }
 
-// checkInstalled starts the binary through the npm packages, as npm lays them out, and
-// looks into the formula.
+// checkInstalled starts the binary through the npm packages, in npm's layout, and checks
+// the formula.
 func checkInstalled(t *testing.T, dir string) {
 	t.Helper()
 	formula, err := os.ReadFile(filepath.Join(dir, "proviso.rb"))
@@ -247,8 +247,8 @@ func checkInstalled(t *testing.T, dir string) {
 	}
 }
 
-// checkStopped: a signal to the launcher alone ends the program in its own way, here a
-// server that says with its exit code that it has finished.
+// checkStopped checks that a signal to the launcher alone lets the program shut down
+// gracefully: here a server whose exit code reports that.
 func checkStopped(t *testing.T, launcher string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -285,7 +285,7 @@ func checkStopped(t *testing.T, launcher string) {
 	}
 }
 
-// TestSigningKeys: an invalid key is an error, and no message shows it.
+// TestSigningKeys checks that an invalid key is an error, and that no message shows it.
 func TestSigningKeys(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Files of the checksums and of their signature.
+// Files of the checksums and their signature.
 const (
 	sumsName    = "SHA256SUMS"
 	signersName = "allowed_signers"
@@ -31,15 +31,15 @@ func sumOf(name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// writeSums writes the checksums of all files, in the form of sha256sum. npm packages
-// have checksums of their own where they are published.
+// writeSums writes the checksums of all files in the format of sha256sum. npm packages have
+// checksums of their own where they are published.
 func (r *release) writeSums() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	for _, e := range entries { // by name
+	for _, e := range entries { // sorted by name
 		if e.IsDir() {
 			continue
 		}
@@ -53,8 +53,8 @@ func (r *release) writeSums() error {
 	return os.WriteFile(filepath.Join(r.dir, sumsName), []byte(b.String()), 0o644)
 }
 
-// sign signs the checksums with ssh-keygen, which most machines have, also those that
-// verify. The key is in a file of its own for that time, which only this user can read.
+// sign signs the checksums with ssh-keygen, which most machines have, including those that
+// verify. Meanwhile the key is in a file that only this user can read.
 func (r *release) sign() (err error) {
 	if r.key == "" {
 		r.say("not signed: %s is not set", keyVariable)
@@ -85,7 +85,7 @@ func (r *release) sign() (err error) {
 	return os.WriteFile(filepath.Join(r.dir, signersName), []byte(line), 0o644)
 }
 
-// keygen runs ssh-keygen, whose messages do not show the key.
+// keygen runs ssh-keygen. Its error messages do not show the key.
 func keygen(args ...string) (string, error) {
 	out, err := exec.Command("ssh-keygen", args...).CombinedOutput()
 	if err != nil {

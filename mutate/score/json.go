@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/candidate"
 )
 
-// countsJSON is a [Counts] with its score, null if no mutant is decided.
+// countsJSON is [Counts] with the score, which is null if no mutant is decided.
 type countsJSON struct {
 	Killed    int       `json:"killed"`
 	Survived  int       `json:"survived"`
@@ -77,7 +77,7 @@ func (in *Instruction) json() instructionJSON {
 		}
 	}
 	if in.Add != nil {
-		out.Add, _ = candidate.Object(in.Add, false).MarshalJSON() // values of suites are JSON
+		out.Add, _ = candidate.Object(in.Add, false).MarshalJSON() // values from suites always have a JSON form
 	}
 	return out
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of one question for mutants.
+// Limits of a question for mutants.
 const (
-	maxTogether   = 12       // instructions
-	maxAskedBytes = 24 << 10 // of the mutants that are asked for together
-	maxShown      = 8 << 10  // longest output that a model is asked to break, in bytes
-	maxTokens     = 8192     // of the answer
-	maxErrors     = 3        // that are kept
+	maxTogether   = 12       // instructions per question
+	maxAskedBytes = 24 << 10 // bytes of the mutants in one answer
+	maxShown      = 8 << 10  // bytes of the longest output that a model is asked to break
+	maxTokens     = 8192     // per answer
+	maxErrors     = 3        // distinct errors in the report
 )
 
-// mutantsReply is the shape of the answer.
+// mutantsReply is the schema of the answer.
 func mutantsReply() *proviso.Reply {
 	return &proviso.Reply{Name: "mutants", Schema: ask.ObjectSchema(
 		"mutants", ask.ListSchema(ask.ObjectSchema("n", ask.Schema("integer"), "output", ask.Schema("string"))),
@@ -34,8 +34,8 @@ func mutantsReply() *proviso.Reply {
 }
 
 // askModel asks the model for mutants: one question for each of a few outputs, about
-// several instructions. A question without a usable answer is noted, and the others are
-// asked.
+// several instructions. It records the error of a question without a usable answer, and
+// asks the others.
 func (s *scoring) askModel(ctx context.Context) error {
 	if s.o.Model == nil {
 		return nil
@@ -85,8 +85,8 @@ type asking struct {
 	err     error
 }
 
-// ask asks about one output. Instructions that no rule breaks come first; of those that
-// do not fit, the next output asks about others.
+// ask asks about one output. Instructions that no rule breaks come first. If not all fit,
+// later outputs ask about the others.
 func (s *scoring) ask(ctx context.Context, sub *subject, turn int) asking {
 	var out asking
 	if out.err = ctx.Err(); out.err != nil {
@@ -136,7 +136,8 @@ func (s *scoring) ask(ctx context.Context, sub *subject, turn int) asking {
 	return out
 }
 
-// askedOf returns the instructions that an output keeps, those that no rule breaks first.
+// askedOf returns the instructions that an output keeps; those that no rule breaks come
+// first.
 func (s *scoring) askedOf(ctx context.Context, sub *subject) []*asked {
 	c := s.checker(ctx, sub)
 	byRules := map[int]bool{}

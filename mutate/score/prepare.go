@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/matrix"
 )
 
-// draw keeps the outputs whose hash with the seed is the smallest, in their order: a
-// random sample in one pass.
+// draw keeps the outputs with the smallest hashes of id and seed, which is a random sample
+// in one pass. They stay sorted by hash.
 func (s *scoring) draw(outputs iter.Seq2[Output, error]) error {
 	for out, err := range outputs {
 		if err != nil {
@@ -51,13 +51,13 @@ func keyOf(seed uint64, id string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, seed)) // a hash never fails
 	_, _ = h.Write([]byte(id))
-	x := h.Sum64() // the last bytes of an id barely change the upper bits: mix them (splitmix64)
+	x := h.Sum64() // the last bytes of an id barely change the upper bits, so splitmix64 mixes them
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// prompt is the instructions of one prompt, with the checks that rules make of them.
+// prompt is the instructions of one prompt, with the checks that rules derive from them.
 type prompt struct {
 	asked []asked
 	set   *check.Set // all checks
@@ -65,9 +65,9 @@ type prompt struct {
 
 // asked is an instruction of a prompt.
 type asked struct {
-	at     int // in Report.Instructions; -1 is AnyAnswer
+	at     int // index in Report.Instructions; -1 is AnyAnswer
 	in     mutate.Instruction
-	checks []int // in the set of the prompt
+	checks []int // indices in the prompt's set
 }
 
 // prepare finds the assertions and the instructions of all sets.
@@ -105,8 +105,8 @@ func (s *scoring) prepare(ctx context.Context) error {
 	return nil
 }
 
-// group enters the assertions of a set in the report. Equal assertions of different sets
-// are one there.
+// group adds the assertions of a set to the report, which combines equal assertions of
+// different sets.
 func (s *scoring) group(set *Set, known map[string]int) *group {
 	g := &group{set: set}
 	for i := range set.Assertions {
@@ -142,8 +142,8 @@ func (s *scoring) group(set *Set, known map[string]int) *group {
 	return g
 }
 
-// preparePrompt finds the instructions of a prompt. Sentences that several prompts share
-// are one instruction of the report.
+// preparePrompt finds the instructions of a prompt. The report combines sentences that
+// several prompts share.
 func (s *scoring) preparePrompt(ctx context.Context, text string, list []proviso.Candidate, known map[string]int) (*prompt, error) {
 	p := &prompt{}
 	var checks []*proviso.Assertion
@@ -182,15 +182,15 @@ func (s *scoring) preparePrompt(ctx context.Context, text string, list []proviso
 	p.asked = append(p.asked, asked{at: -1, in: mutate.AnyAnswer})
 	set, wrong := s.o.Rules.Compile(checks)
 	if len(wrong) > 0 {
-		return nil, wrong[0] // the rules have compiled each of them
+		return nil, wrong[0] // cannot happen: the rules have compiled each check
 	}
 	p.set = set
 	return p, nil
 }
 
-// baseline decides the unchanged outputs, and uses the first ones that pass. One that an
-// assertion fails is not used: there a mutant could not be told from it. Assertions that
-// ask a model are run only where the others pass.
+// baseline decides the unchanged outputs, and uses the first ones that pass. It does not
+// use an output that an assertion fails, because that assertion would fail a mutant of it,
+// too. Assertions that ask a model run only on outputs that pass the others.
 func (s *scoring) baseline(ctx context.Context) error {
 	for _, g := range s.groups {
 		for _, sub := range g.subjects {
@@ -200,7 +200,7 @@ func (s *scoring) baseline(ctx context.Context) error {
 			return err
 		}
 	}
-	passing := make([]*subject, 0, len(s.drawn)) // in the order in which they were drawn
+	passing := make([]*subject, 0, len(s.drawn)) // in the order of the draw
 	for _, sub := range s.drawn {
 		if sub.failed {
 			s.r.Outputs.Failing++
@@ -254,8 +254,8 @@ func (s *scoring) baselineOf(ctx context.Context, g *group, which []int, subject
 	return nil
 }
 
-// use decides whether an output that passes what needs no model is usable, and counts why
-// it is not.
+// use decides whether an output that passes the assertions without a model is usable, and
+// counts the reason if it is not.
 func (s *scoring) use(g *group, sub *subject) {
 	switch run := len(g.code) + len(g.judged); {
 	case sub.failed:

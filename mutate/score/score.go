@@ -1,6 +1,6 @@
-// Package score tries mutants of outputs on assertions: for each assertion which mutants
-// it kills, for each instruction of the prompt which survive. No labels are needed. Start
-// at [Run].
+// Package score tries mutants of outputs on assertions: for each assertion which mutants it
+// kills, for each instruction of the prompt which survive. It needs no labels. Start at
+// [Run].
 package score
 
 import (
@@ -18,12 +18,12 @@ import (
 
 // Set is a prompt with the assertions that decide its outputs.
 type Set struct {
-	Prompt     string // template
+	Prompt     string // prompt template
 	Assertions []proviso.Candidate
 }
 
-// Output is an output with what decides it. Outputs that are decided by the same
-// assertions share their Set.
+// Output is an output with the assertions that decide it. Outputs with the same assertions
+// share their Set.
 type Output struct {
 	trial.Trial
 	Set *Set
@@ -31,49 +31,50 @@ type Output struct {
 
 // Options configure [Run].
 type Options struct {
-	// Try compiles and decides the assertions.
+	// Try configures how assertions are compiled and decided.
 	Try matrix.Options
-	// Rules compiles the checks that rules make of instructions. It must reach no files
-	// and no network.
+	// Rules compiles the checks that rules derive from instructions. It must not access
+	// files or the network.
 	Rules *check.Compiler
-	// Judge includes assertions that ask a model. They are asked about the unchanged
-	// outputs, and about the mutants that nothing else kills.
+	// Judge includes assertions that ask a model. They decide the unchanged outputs, and
+	// the mutants that nothing else kills.
 	Judge bool
 	Seed  uint64
-	// Outputs is how many outputs are broken at most, drawn by Seed among those that pass
-	// the assertions; Mutants is how many
-	// mutants are made of an output for each instruction. 0 means the defaults.
+	// Outputs is the maximum number of outputs to break, drawn with Seed from those that
+	// pass the assertions. Mutants is the maximum number of mutants for each output and
+	// instruction. 0 means the defaults.
 	Outputs, Mutants int
-	// Model also makes mutants, of at most Asked outputs (0 means the default); nil makes
-	// none.
+	// Model, if not nil, also makes mutants, of at most Asked outputs (0 means the
+	// default).
 	Model *ask.Model
 	Asked int
-	// Tick is called with the number of mutants that were tried, one call at a time; it
-	// may be nil.
+	// Tick, if not nil, is called with the number of mutants tried so far. Calls are
+	// serialized.
 	Tick func(tried int)
 }
 
-// The defaults of [Options].
+// Defaults of [Options].
 const (
 	DefaultOutputs = 20
 	DefaultMutants = 3
 	DefaultAsked   = 5
 )
 
-// spare is how many outputs are drawn for each that is broken, since some do not pass.
+// spare is how many outputs are drawn per output to break, because some outputs do not
+// pass.
 const spare = 5
 
-// confidence is that of the intervals.
+// confidence is the confidence of the intervals.
 const confidence = 0.95
 
-// Counts are the results of mutants. Undecided are those that nothing kills while an
-// assertion could not be decided on them: they are neither killed nor survived.
+// Counts are the results of mutants. A mutant is undecided if nothing kills it and an
+// assertion could not be decided on it. It then counts neither as killed nor as survived.
 type Counts struct{ Killed, Survived, Undecided int }
 
-// Decided returns killed and survived mutants together.
+// Decided returns the number of killed and survived mutants.
 func (c Counts) Decided() int { return c.Killed + c.Survived }
 
-// Made returns all mutants.
+// Made returns the number of all mutants.
 func (c Counts) Made() int { return c.Killed + c.Survived + c.Undecided }
 
 // Share returns the mutation score: killed / decided; 0 if none is decided.
@@ -84,8 +85,7 @@ func (c Counts) Share() float64 {
 	return float64(c.Killed) / float64(c.Decided())
 }
 
-// Interval is the interval (Wilson) around the score. It takes the mutants as
-// independent.
+// Interval returns the Wilson interval of the score. It treats mutants as independent.
 func (c Counts) Interval() stats.Interval { return stats.Wilson(c.Killed, c.Decided(), confidence) }
 
 func (c *Counts) add(o Counts) {
@@ -94,34 +94,35 @@ func (c *Counts) add(o Counts) {
 	c.Undecided += o.Undecided
 }
 
-// Outputs counts the outputs by how far they are usable.
+// Outputs counts the outputs by usability.
 type Outputs struct {
 	Given     int
-	Bad       int // labelled bad, and left out
-	Unfit     int // empty, or too long to be broken
-	Failing   int // failed by an assertion before anything is broken
+	Bad       int // labelled bad and left out
+	Unfit     int // empty or too long
+	Failing   int // fail an assertion unchanged
 	Undecided int // no assertion could be decided
 	Usable    int // broken
 }
 
-// Over counts the outputs beyond the bound of [Options], which were not needed.
+// Over returns the number of outputs beyond the limit of [Options], which were not needed.
 func (o Outputs) Over() int { return o.Given - o.Bad - o.Unfit - o.Failing - o.Undecided - o.Usable }
 
-// Assertion says which mutants an assertion kills.
+// Assertion is which mutants an assertion kills.
 type Assertion struct {
 	Name, Type string
 	Judged     bool   // it asks a model
 	NotRun     string // why it was not run at all; "" if it was
 	Failing    int    // unchanged outputs that it fails, which are not used
-	Counts            // of the mutants it was run on, of outputs that it passes
-	// Kills counts the mutants that it kills, by instruction of [Report.Instructions];
-	// AnyAnswer is under -1.
+	Counts            // of the mutants it was run on, made from outputs that it passes
+	// Kills counts the mutants that it kills, by index in [Report.Instructions]; -1 is
+	// AnyAnswer.
 	Kills map[int]int
-	// Why is a reason for what could not be decided; "" if there is none.
+	// Why is one reason why verdicts were undecided; "" if there is none.
 	Why string
 }
 
-// Change is what a mutant changes, with what is around it. All are short, on one line.
+// Change is what a mutant changes, with its surroundings. All texts are short and on one
+// line.
 type Change struct {
 	Before  string `json:"before"`
 	Removed string `json:"removed"`
@@ -129,34 +130,34 @@ type Change struct {
 	After   string `json:"after"`
 }
 
-// Example is a mutant that survives.
+// Example is a surviving mutant.
 type Example struct {
-	Output   string       `json:"output"` // its id
+	Output   string       `json:"output"` // id of the output
 	Operator string       `json:"operator"`
 	Basis    mutate.Basis `json:"basis"`
 	Change   `json:"change"`
 }
 
-// Instruction says which mutants of an instruction survive.
+// Instruction is which mutants of an instruction survive.
 type Instruction struct {
 	Text     string
-	Line     int // in the first prompt that has it
+	Line     int // line of the first prompt that contains it
 	Category string
-	// Assertions are the names of those that were made from it.
+	// Assertions are the names of the assertions made from it.
 	Assertions []string
 	Counts
 	By map[mutate.Basis]Counts
-	// Also counts the mutants that break other instructions too.
+	// Also counts the mutants that also break other instructions.
 	Also int
-	// Broken counts unchanged outputs that break it, by the check that rules make of it.
+	// Broken counts the unchanged outputs that break it, according to the rules' check.
 	Broken int
-	// Killers are the names of the assertions that kill its mutants, best first.
+	// Killers are the names of the assertions that kill its mutants, the best first.
 	Killers []string
-	// Survivors are a few mutants that survive.
+	// Survivors are a few surviving mutants.
 	Survivors []Example
-	// Add is a check by rules that is missing; nil if the rules make none.
+	// Add is a missing check derived by rules; nil if the rules derive none.
 	Add *proviso.Candidate
-	// Judged counts assertions made from it that ask a model and were not run.
+	// Judged counts the assertions made from it that ask a model and were not run.
 	Judged int
 }
 
@@ -164,29 +165,29 @@ type Instruction struct {
 type Report struct {
 	Outputs      Outputs
 	Assertions   []Assertion
-	Instructions []Instruction // of the prompts, in their order
+	Instructions []Instruction // instructions of the prompts, in their order
 	AnyAnswer    Instruction
-	Counts       // of the instructions, without AnyAnswer
+	Counts       // sums over the instructions without AnyAnswer
 	By           map[mutate.Basis]Counts
-	NotRun       int // assertions that were not run because they ask a model
+	NotRun       int // assertions not run because they ask a model
 
 	Model     string // that made mutants; "" for none
 	Spent     ask.Spent
-	Refuted   int      // mutants that the model claimed and a check of the rules refutes
-	ModelErrs []string // why an answer of the model could not be used; each reason once
+	Refuted   int      // mutants claimed by the model that a rules' check refutes
+	ModelErrs []string // why answers of the model were unusable; each reason once
 
-	Questions  int // to that model
-	Unanswered int // of them without an answer that can be used
+	Questions  int // questions to that model
+	Unanswered int // questions without a usable answer
 	// Usage and Cost are those of judged assertions; Cost is in US dollars.
 	Usage proviso.Usage
 	Cost  float64
 }
 
-// Run draws outputs that pass all assertions, breaks them one instruction at
-// a time, and tries the assertions on the mutants. It compiles each set of assertions
-// once, breaks and decides in parallel, and holds the drawn outputs but not the mutants.
-// The same outputs, options and verdicts give the same report. If ctx ends, the error is
-// that of ctx. An error from outputs also ends it.
+// Run draws outputs that pass all assertions, breaks them one instruction at a time, and
+// tries the assertions on the mutants. It compiles each set of assertions once, and breaks
+// and decides in parallel. It keeps the drawn outputs in memory, but not the mutants. The
+// same outputs, options and verdicts give the same report. If ctx ends, Run returns its
+// error. An error from outputs also ends Run.
 func Run(ctx context.Context, outputs iter.Seq2[Output, error], o Options) (*Report, error) {
 	if o.Outputs <= 0 {
 		o.Outputs = DefaultOutputs
@@ -227,37 +228,37 @@ type scoring struct {
 	drawn   []*subject
 	prompts map[string]*prompt
 	groups  []*group
-	tried   int // texts
-	// decides says which assertions pass an unchanged output somewhere, by their place in
-	// the report, and unrunnable which cannot be run on this machine.
+	tried   int // number of texts tried
+	// decides has the assertions that pass some unchanged output, by index in the report.
+	// unrunnable has those that cannot run on this machine.
 	decides, unrunnable map[int]bool
 }
 
 // subject is a drawn output.
 type subject struct {
 	Output
-	order  int // among the given
+	order  int // position among the given outputs
 	key    uint64
 	prompt *prompt
-	cells  []matrix.Cell // of the unchanged output, by assertion of the set
-	failed bool          // by an assertion
+	cells  []matrix.Cell // verdicts on the unchanged output, by assertion of the set
+	failed bool          // an assertion fails the unchanged output
 	usable bool
-	model  []made // mutants by the model
+	model  []made // mutants made by the model
 }
 
-// group is the outputs of one set.
+// group has the outputs of one set.
 type group struct {
 	set      *Set
-	at       []int // in Report.Assertions, by assertion of the set
+	at       []int // index in Report.Assertions, by assertion of the set
 	code     []int // positions in the set of the assertions that need no model
-	judged   []int // of those that do, and are run
+	judged   []int // positions of those that ask a model and are run
 	subjects []*subject
 }
 
 // instruction returns an instruction of the report; -1 is AnyAnswer.
 func (s *scoring) instruction(i int) *Instruction { return s.r.Instruction(i) }
 
-// Instruction returns one of Instructions; -1 is AnyAnswer.
+// Instruction returns one of r.Instructions; -1 is AnyAnswer.
 func (r *Report) Instruction(i int) *Instruction {
 	if i < 0 {
 		return &r.AnyAnswer

@@ -47,7 +47,7 @@ var answers = []string{
 	"Yes, we deliver within the town from ten o'clock. Order by nine. Your bakers",
 }
 
-// assertions reads an assertion set, without those that are named.
+// assertions reads an assertion set, except for the given names.
 func assertions(t *testing.T, text string, without ...string) []proviso.Candidate {
 	t.Helper()
 	list, mistakes := candidate.Read("assertions.yaml", []byte(text))
@@ -57,7 +57,7 @@ func assertions(t *testing.T, text string, without ...string) []proviso.Candidat
 	return slices.DeleteFunc(list, func(c proviso.Candidate) bool { return slices.Contains(without, c.Name) })
 }
 
-// outputs are texts that a set decides.
+// outputs are texts decided by a set.
 func outputs(set *score.Set, texts ...string) iter.Seq2[score.Output, error] {
 	return func(yield func(score.Output, error) bool) {
 		for i, text := range texts {
@@ -69,7 +69,7 @@ func outputs(set *score.Set, texts ...string) iter.Seq2[score.Output, error] {
 	}
 }
 
-// options open an engine without a judge.
+// options opens an engine without a judge.
 func options(t *testing.T) score.Options {
 	t.Helper()
 	e, err := engine.Open(context.Background(), nil, engine.Options{Policy: engine.Policy{Trusted: true}, Judge: engine.Judge{Off: true}})
@@ -102,7 +102,7 @@ func surviving(r *score.Report) []string {
 	return list
 }
 
-// TestHoles takes one assertion out of a suite that checks every instruction, and finds
+// TestHoles removes one assertion from a suite that checks every instruction, and finds
 // exactly its instruction.
 func TestHoles(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestOutputs counts why outputs are not used.
+// TestOutputs counts the reasons why outputs are not used.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
 	set := &score.Set{Prompt: bakery, Assertions: assertions(t, suite+"- {id: unknown, type: icontains, value: x, when: vars.missing > 1.0}\n- {id: stop, type: finish-reason, value: stop}\n- {id: quick, type: latency, threshold: 5}\n")}
@@ -178,7 +178,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestUndecided has an assertion that cannot decide some mutants: they are neither killed
+// TestUndecided has an assertion that cannot decide some mutants. They are neither killed
 // nor survived, unless another assertion kills them.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestSeed gives the same report for the same seed.
+// TestSeed checks that the same seed gives the same report.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	set := &score.Set{Prompt: bakery, Assertions: assertions(t, suite, "no_markdown")}
@@ -221,8 +221,8 @@ func TestSeed(t *testing.T) {
 
 const judged = "- {id: judged, type: llm-rubric, value: The answer is friendly.}\n"
 
-// rude judges that an output is friendly unless it says stupid, which it cannot judge if it
-// is broken. It counts its questions.
+// rude is a judge that calls an output friendly unless it contains "stupid". If broken, it
+// cannot judge such an output. It counts its questions.
 type rude struct {
 	broken bool
 	asked  atomic.Int32
@@ -250,8 +250,8 @@ func judging(t *testing.T, judge proviso.Grader) score.Options {
 	return o
 }
 
-// TestJudged runs an assertion that asks a model only if that is wanted, and then only on
-// what nothing else kills.
+// TestJudged checks that an assertion that asks a model runs only on request, and then only
+// on mutants that nothing else kills.
 func TestJudged(t *testing.T) {
 	t.Parallel()
 	judge := &rude{}
@@ -281,8 +281,9 @@ func (s scripted) Answer(_ context.Context, q proviso.Ask) (proviso.Output, erro
 	return proviso.Output{Value: s(q.Prompt), Usage: proviso.Usage{Prompt: 10, Completion: 5, Total: 15}}, nil
 }
 
-// TestModel takes mutants of a model as claimed, drops those that a check refutes and
-// those that change nothing, and goes on without an answer that cannot be read.
+// TestModel checks that a model's mutants have the basis claimed, that mutants refuted by a
+// check or without a change are dropped, and that an unreadable answer does not end the
+// run.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	set := &score.Set{Prompt: bakery, Assertions: assertions(t, suite)}
@@ -315,7 +316,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestEnds ends with its context, and with an error of the outputs.
+// TestEnds checks that Run ends with its context, and with an error of the outputs.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

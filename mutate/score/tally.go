@@ -12,11 +12,11 @@ import (
 	"github.com/proviso-eval/proviso/spade/matrix"
 )
 
-// maxSurvivors is how many surviving mutants of an instruction are shown.
+// maxSurvivors limits the surviving mutants shown for an instruction.
 const maxSurvivors = 3
 
-// tally enters the cells of mutants. An assertion takes part where it passes the
-// unchanged output.
+// tally adds the verdicts on mutants. An assertion counts only if it passes the unchanged
+// output.
 func (s *scoring) tally(g *group, which []int, list []*tried, grid [][]matrix.Cell) {
 	for k, row := range grid {
 		t := list[k]
@@ -40,7 +40,7 @@ func (s *scoring) tally(g *group, which []int, list []*tried, grid [][]matrix.Ce
 	}
 }
 
-// count enters the result of a mutant in its instruction.
+// count adds the result of a mutant to its instruction and the totals.
 func (s *scoring) count(t *tried) {
 	in := s.instruction(t.at)
 	var c Counts
@@ -69,7 +69,7 @@ func (s *scoring) count(t *tried) {
 	s.r.Counts.add(c)
 }
 
-// withSurvivor adds a survivor: one by each operator, as long as there is room.
+// withSurvivor adds a survivor if there is room: at most one per operator.
 func withSurvivor(list []Example, e Example) []Example {
 	if len(list) == maxSurvivors || slices.ContainsFunc(list, func(o Example) bool { return o.Operator == e.Operator }) {
 		return list
@@ -110,7 +110,7 @@ func (s *scoring) finish(ctx context.Context) {
 	}
 }
 
-// killers returns the names of the assertions that kill mutants of an instruction, best
+// killers returns the names of the assertions that kill an instruction's mutants, the best
 // first.
 func (s *scoring) killers(at int) []string {
 	var list []*Assertion
@@ -129,14 +129,14 @@ func (s *scoring) killers(at int) []string {
 	return names
 }
 
-// Bounds of a shown change, in characters.
+// Limits of a shown change, in characters.
 const (
 	maxAround  = 40
 	maxChanged = 120
 )
 
-// changeOf returns what a mutant changes: what is left between the longest equal
-// beginning and end.
+// changeOf returns what a mutant changes: the part between the longest common prefix and
+// suffix, extended to whole words.
 func changeOf(before, after string) Change {
 	start := 0
 	for start < len(before) && start < len(after) && before[start] == after[start] {
@@ -158,7 +158,7 @@ func changeOf(before, after string) Change {
 	}
 }
 
-// maxWord bounds the words that a change is completed to, in bytes.
+// maxWord limits the words to which a change is extended, in bytes.
 const maxWord = 20
 
 // wordStart moves an offset back to the beginning of its word, if that is near.
@@ -174,7 +174,7 @@ func wordStart(text string, at int) int {
 
 func head(text string, n int) string { return excerpt.Line(excerpt.Head(text, n*8), n) }
 
-// tail returns the end of a text on one line.
+// tail returns the last characters of a text on one line.
 func tail(text string, n int) string {
 	runes := []rune(strings.Join(strings.Fields(text[excerpt.Start(text, max(0, len(text)-n*8)):]), " "))
 	if len(runes) > n {
@@ -183,7 +183,8 @@ func tail(text string, n int) string {
 	return string(runes)
 }
 
-// middle returns a changed part on one line, its beginning and its end if it is long.
+// middle returns a changed part on one line. It shortens a long part to its beginning and
+// end.
 func middle(text string) string {
 	if utf8.RuneCountInString(text) <= maxChanged {
 		return strings.Join(strings.Fields(text), " ")

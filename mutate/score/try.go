@@ -16,14 +16,14 @@ import (
 
 // made is a mutant and the instruction that it breaks.
 type made struct {
-	at int // in Report.Instructions; -1 is AnyAnswer
+	at int // index in Report.Instructions; -1 is AnyAnswer
 	mutate.Mutant
 }
 
-// tried is a mutant without its text, and its result.
+// tried is the result of a mutant, without the mutant's text.
 type tried struct {
 	sub       *subject
-	n         int // among the mutants of its output
+	n         int // index among the mutants of its output
 	at        int
 	operator  string
 	basis     mutate.Basis
@@ -33,13 +33,14 @@ type tried struct {
 	undecided bool
 }
 
-// text is an output or a mutant of it, which assertions are run on.
+// text is an output or one of its mutants, to run assertions on.
 type text struct {
 	sub    *subject
 	mutant *string // nil for the unchanged output
 }
 
-// decide runs some assertions of a group on texts, and returns a row of cells for each.
+// decide runs some assertions of a group on texts. It returns one row of cells for each
+// text.
 func (s *scoring) decide(ctx context.Context, g *group, which []int, texts iter.Seq[text]) ([][]matrix.Cell, error) {
 	if len(which) == 0 {
 		return nil, nil
@@ -84,8 +85,8 @@ func (s *scoring) decide(ctx context.Context, g *group, which []int, texts iter.
 	return grid.Cells, nil
 }
 
-// outputOf returns a mutant as the kind of value that its output is: a structure stays
-// one, as long as the text is JSON.
+// outputOf returns a mutant as the kind of value that its output is: a structure stays a
+// structure if the text is JSON.
 func outputOf(output any, text string) any {
 	if _, isText := output.(string); isText {
 		return text
@@ -106,7 +107,7 @@ func (s *scoring) try(ctx context.Context, g *group) error {
 	s.tally(g, g.code, list, grid)
 	if len(g.judged) > 0 {
 		var left []*tried
-		passed := func(sub *subject) bool { // else the answer about a mutant says nothing
+		passed := func(sub *subject) bool { // otherwise a verdict on a mutant has no meaning
 			return slices.ContainsFunc(g.judged, func(j int) bool { return sub.cells[j] == matrix.Passed })
 		}
 		for _, t := range list {
@@ -127,9 +128,9 @@ func (s *scoring) try(ctx context.Context, g *group) error {
 	return nil
 }
 
-// unknown reports whether an assertion could not be decided on an unchanged output, though
-// it might kill its mutants. One that is undecided on every output says nothing of them,
-// and takes no part, unless it asks a model or cannot be run here.
+// unknown reports whether an assertion that might kill an output's mutants could not be
+// decided on the unchanged output. An assertion that is undecided on every output is
+// ignored, unless it asks a model or cannot run here.
 func (s *scoring) unknown(g *group, sub *subject) bool {
 	for _, which := range [][]int{g.code, g.judged} {
 		for _, j := range which {
@@ -142,8 +143,8 @@ func (s *scoring) unknown(g *group, sub *subject) bool {
 	return false
 }
 
-// decideMutants runs assertions on all mutants of a group, which it appends to list
-// without their texts.
+// decideMutants runs assertions on all mutants of a group. It appends the mutants, without
+// their texts, to list.
 func (s *scoring) decideMutants(ctx context.Context, g *group, which []int, list *[]*tried) ([][]matrix.Cell, error) {
 	mutants := func(yield func(text) bool) {
 		for sub, all := range s.mutants(ctx, g.subjects) {
@@ -162,7 +163,7 @@ func (s *scoring) decideMutants(ctx context.Context, g *group, which []int, list
 	return s.decide(ctx, g, which, mutants)
 }
 
-// again makes the same mutants once more, and yields those that are left.
+// again makes the same mutants once more, and yields those in left.
 func (s *scoring) again(ctx context.Context, g *group, left []*tried) iter.Seq[text] {
 	return func(yield func(text) bool) {
 		next := 0
@@ -177,7 +178,7 @@ func (s *scoring) again(ctx context.Context, g *group, left []*tried) iter.Seq[t
 	}
 }
 
-// mutants breaks the usable outputs, several at a time, and yields the mutants of each in
+// mutants breaks the usable outputs in parallel, and yields the mutants of each output in
 // order.
 func (s *scoring) mutants(ctx context.Context, subjects []*subject) iter.Seq2[*subject, []made] {
 	return func(yield func(*subject, []made) bool) {
@@ -204,8 +205,8 @@ func (s *scoring) mutants(ctx context.Context, subjects []*subject) iter.Seq2[*s
 	}
 }
 
-// broken returns the mutants of one output, for all instructions of its prompt, and those
-// by the model.
+// broken returns the mutants of one output: those for all instructions of its prompt, and
+// those made by the model.
 func (s *scoring) broken(ctx context.Context, sub *subject) []made {
 	var list []made
 	c := s.checker(ctx, sub)
@@ -216,7 +217,7 @@ func (s *scoring) broken(ctx context.Context, sub *subject) []made {
 		}
 		most := s.o.Mutants
 		if a.at < 0 {
-			most = 0 // there are few
+			most = 0 // AnyAnswer has only a few mutants
 		}
 		for _, m := range mutate.Of(&a.in, &mutate.Output{ID: sub.ID, Text: sub.Text(), Vars: sub.Vars}, mutate.Options{
 			Seed: s.o.Seed, Most: most, Stands: func(text string) mutate.Standing { return c.stands(a, text) },
@@ -227,11 +228,11 @@ func (s *scoring) broken(ctx context.Context, sub *subject) []made {
 	return append(list, sub.model...)
 }
 
-// checker decides the checks that rules make of the instructions of a prompt.
+// checker decides the checks that rules derive from a prompt's instructions.
 type checker struct {
 	ctx  context.Context
 	sub  *subject
-	base []proviso.Status // of the unchanged output
+	base []proviso.Status // statuses on the unchanged output
 }
 
 func (s *scoring) checker(ctx context.Context, sub *subject) *checker {
@@ -256,7 +257,7 @@ func (c *checker) brokenAlready(a *asked) bool {
 	return slices.ContainsFunc(a.checks, func(i int) bool { return c.base[i] == proviso.Fail })
 }
 
-// stands says how a text stands to an instruction and to the others.
+// stands returns which checks of the instruction and of the others a text keeps.
 func (c *checker) stands(a *asked, text string) mutate.Standing {
 	var st mutate.Standing
 	if len(c.base) == 0 {

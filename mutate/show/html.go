@@ -17,7 +17,7 @@ var (
 	pageHTML string
 )
 
-// maxPageText bounds a text of the page, in bytes.
+// maxPageText limits a text of the page, in bytes.
 const maxPageText = 2000
 
 var page = sync.OnceValue(func() *template.Template {
@@ -26,11 +26,11 @@ var page = sync.OnceValue(func() *template.Template {
 	})
 })
 
-// HTML shows a report as one page that loads nothing and has no script.
+// HTML renders a report as one page that loads nothing and has no script.
 func HTML(r *score.Report) []byte {
 	var b bytes.Buffer
 	if err := page().Execute(&b, r); err != nil {
-		panic(err) // the template does not fit the report
+		panic(err) // the template does not match the report
 	}
 	return b.Bytes()
 }

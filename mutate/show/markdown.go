@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Markdown shows a report in a comment or a page. Untrusted text is only in code spans.
+// Markdown renders a report for a comment or a page. Untrusted text is only in code spans.
 func Markdown(r *score.Report) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

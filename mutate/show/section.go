@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Section returns what the report of a run shows of a report of mutation testing. The error
-// is that of its JSON.
+// Section returns the mutation testing section for the report of a run. The error is that
+// of encoding the report as JSON.
 func Section(r *score.Report) (*report.Missed, error) {
 	text, err := r.JSON()
 	if err != nil {

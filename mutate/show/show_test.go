@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const hostile = "<script>alert(1)</script> [x](http://a.test) \x1b[31m ::error::x | `code` @team"
 
-// sample is a report with every kind of result, and a hostile text in every place that text
-// of others can get to.
+// sample is a report with every kind of result, and a hostile text in every place that
+// untrusted text can reach.
 func sample(t testing.TB, hostile string) *score.Report {
 	t.Helper()
 	list, mistakes := candidate.Read("add.yaml", []byte("- {id: short, description: It is short., type: word-count, value: {max: 9}}\n"))
@@ -91,7 +91,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestHeadline says why there is no score.
+// TestHeadline checks the explanation of a missing score.
 func TestHeadline(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]*score.Report{
@@ -108,7 +108,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestAdd proposes the check that is missing in the form of a suite.
+// TestAdd checks that the missing check is proposed in the form of a suite.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	text := string(show.Text(sample(t, hostile), report.TerminalOptions{Width: 100}))
@@ -117,7 +117,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// FuzzShow: no text of a suite or a model has an effect where a report is shown.
+// FuzzShow: text of a suite or a model has no effect where a report is shown.
 func FuzzShow(f *testing.F) {
 	for _, text := range []string{hostile, "", "GH-12", "`", "a`b``", "| a |", "\\`@b`", "```\n<img>\n````", "<details><summary>", "&lt;img&gt; &#64;user", "a\n\n> b\n\n- c", "\xff\u202e", "\r\n::error::no\n##[error]no"} {
 		f.Add(text)

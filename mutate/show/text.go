@@ -15,10 +15,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxNames is how many names of assertions a line lists before it counts the rest.
+// maxNames is how many assertion names a line lists; it counts the rest.
 const maxNames = 4
 
-// Headline is the mutation score in one line.
+// Headline returns the mutation score in one line.
 func Headline(r *score.Report) string {
 	if r.Decided() == 0 {
 		return "No mutation score: " + noScore(r)
@@ -31,7 +31,7 @@ func Headline(r *score.Report) string {
 	return text
 }
 
-// noScore says why there is no score.
+// noScore explains why there is no score.
 func noScore(r *score.Report) string {
 	switch o := r.Outputs; {
 	case o.Given == 0:
@@ -48,7 +48,7 @@ func noScore(r *score.Report) string {
 	return "the rules break no instruction of the prompt"
 }
 
-// basisWords say what is known of the mutants of a basis.
+// basisWords describe the mutants of each basis.
 var basisWords = []struct {
 	basis mutate.Basis
 	words string
@@ -58,7 +58,7 @@ var basisWords = []struct {
 	{mutate.Claimed, "break it as claimed by the model"},
 }
 
-// about says what the score is based on, one sentence each.
+// about returns what the score is based on, one sentence each.
 func about(r *score.Report) []string {
 	o := r.Outputs
 	line := fmt.Sprintf("%s, %d used", report.Plural(o.Given, "output"), o.Usable)
@@ -105,7 +105,7 @@ func about(r *score.Report) []string {
 	return list
 }
 
-// brokenInstructions is of how many instructions there are mutants.
+// brokenInstructions returns the number of instructions with mutants.
 func brokenInstructions(r *score.Report) int {
 	n := 0
 	for i := range r.Instructions {
@@ -116,7 +116,7 @@ func brokenInstructions(r *score.Report) int {
 	return n
 }
 
-// result says which mutants of an instruction survive.
+// result describes which mutants of an instruction survive.
 func result(in *score.Instruction) string {
 	var text string
 	switch {
@@ -148,7 +148,7 @@ func result(in *score.Instruction) string {
 	return text
 }
 
-// next proposes what to do for an instruction; "" if there is nothing to do.
+// next proposes what to do about an instruction; "" if there is nothing to do.
 func next(r *score.Report, in *score.Instruction) string {
 	switch {
 	case in.Survived == 0 || in.Line == 0:
@@ -167,7 +167,7 @@ func next(r *score.Report, in *score.Instruction) string {
 	return "look at the mutants that survive, and make an assertion stricter"
 }
 
-// shown is a check as a suite may have it.
+// shown is a check in the form of a suite.
 func shown(c *proviso.Candidate) string {
 	o := candidate.Object(c, false)
 	o.Delete("description")
@@ -187,7 +187,7 @@ func names(list []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// terminal writes text for a person.
+// terminal writes a report for a person.
 type terminal struct {
 	bytes.Buffer
 	r *score.Report
@@ -203,7 +203,7 @@ func (t *terminal) paint(color, text string) string {
 
 func (t *terminal) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// Text shows a report to a person: instructions with survivors first, then the others,
+// Text renders a report for a person: instructions with survivors first, then the others,
 // then the assertions.
 func Text(r *score.Report, o report.TerminalOptions) []byte {
 	t := &terminal{r: r, o: o}
@@ -230,10 +230,10 @@ type part struct {
 	List               []*score.Instruction
 }
 
-// Class is its class in a page.
+// Class is the part's class in a page.
 func (p part) Class() string { return map[string]string{"✗": "fail", "✓": "pass"}[p.sign] }
 
-// The places of the groups in [parts].
+// Indices of the groups in [parts].
 const (
 	surviving = iota
 	killed
@@ -299,7 +299,7 @@ func (t *terminal) change(c score.Change) string {
 	return b.String()
 }
 
-// note says what is special about an assertion.
+// note returns a remark about an assertion.
 func note(a *score.Assertion) string {
 	var parts []string
 	switch {

@@ -1,5 +1,5 @@
-// Package trend follows the assertions of a suite over its kept runs: the pass rate of each in
-// every run, and what was changed before it. Start with [Of].
+// Package trend follows the assertions of a suite over its kept runs: the pass rate of each
+// in every run, and what was changed before it. Start with [Of].
 package trend
 
 import (
@@ -12,30 +12,30 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// maxAssertions bounds the assertions that a trend follows.
+// maxAssertions limits the assertions of a trend.
 const maxAssertions = 1000
 
-// Trend is a suite's assertions over its last runs.
+// Trend has a suite's assertions over its last runs.
 type Trend struct {
 	Suite      string       `json:"suite"`
 	Runs       []Run        `json:"runs"` // oldest first
 	Assertions []*Assertion `json:"assertions"`
-	More       int          `json:"more,omitempty"` // further assertions, which are left out
+	More       int          `json:"more,omitempty"` // number of assertions left out
 }
 
-// Run is a run, and what was changed before it.
+// Run is a run and what changed before it.
 type Run struct {
 	report.Kept
-	Changed []string `json:"changed"` // what differs from the run before: prompts, suite, judge, cases, commit
+	Changed []string `json:"changed"` // differences from the previous run: prompts, suite, judge, cases, commit
 }
 
-// Assertion has the counts of an assertion in each run.
+// Assertion has an assertion's counts in each run.
 type Assertion struct {
 	Name  string `json:"assertion"`
-	Rates []Rate `json:"rates"` // in the order of the runs
+	Rates []Rate `json:"rates"` // in the order of Runs
 }
 
-// Rate counts the verdicts on an assertion in a run.
+// Rate has the counts of an assertion in a run.
 type Rate struct {
 	Run     string   `json:"run"`
 	Passed  int      `json:"passed"`
@@ -45,8 +45,8 @@ type Rate struct {
 	Rate    *float64 `json:"rate"` // null if nothing was decided
 }
 
-// Of reads runs of a suite, the oldest first, and counts the verdicts on each assertion. There
-// has to be a run. If ctx ends, the error is its own.
+// Of reads runs of a suite, oldest first, and counts the verdicts on each assertion. list
+// must not be empty. If ctx ends, Of returns its error.
 func Of(ctx context.Context, list []report.Kept) (*Trend, error) {
 	t := &Trend{Suite: list[len(list)-1].Suite, Assertions: []*Assertion{}}
 	for i, k := range list {
@@ -111,7 +111,7 @@ func (t *Trend) add(i int, byName map[string]*Assertion) error {
 	return nil
 }
 
-// changes names what differs between two runs, as far as both know it.
+// changes names what differs between two runs, as far as it is known for both.
 func changes(before, k *report.Kept) []string {
 	list := []string{}
 	for _, part := range [...]struct{ name, before, now string }{

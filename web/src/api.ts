@@ -1,9 +1,9 @@
 // The JSON of /v1 that the pages read. The Go types of the same names are in packages
-// server, report and gate/show; a test of the server compares members.
+// server, report and gate/show; a server test compares the members.
 
 export type Status = 'pass' | 'fail' | 'error' | 'skip';
 
-// Codes of a status in the bytes of a matrix.
+// Status codes in the bytes of a matrix.
 export const RUNNING = 0, PASS = 1, FAIL = 2, ERROR = 3, SKIP = 4;
 
 export interface Progress { rows: number; finished: number; passed: number; failed: number; errors: number; skipped: number }
@@ -12,7 +12,7 @@ export interface Revision { commit?: string; branch?: string; dirty?: boolean; p
 
 export type RunStatus = 'queued' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
-// A run, as GET /v1/runs lists it. results is missing in lists and until it has ended.
+// A run, as GET /v1/runs lists it. results is missing in lists and until the run has ended.
 export interface Run {
   id: string; suite: string; version: string; hash?: string; status: RunStatus; waits?: string; replayed?: boolean; judged_by?: string[]; error?: string;
   created_at: string; created_by?: string; started_at?: string; ended_at?: string;
@@ -20,7 +20,7 @@ export interface Run {
   results?: BatchResults; judges?: BatchJudge[]; cost: number; datasets?: RunDataset[];
 }
 
-// goesOn says that a run has not ended.
+// goesOn reports whether a run has not ended.
 export const goesOn = (status: RunStatus): boolean => status === 'queued' || status === 'waiting' || status === 'running';
 
 export interface Interval { low: number; high: number }
@@ -47,59 +47,60 @@ export interface Matrix {
   types: string[];       // of the assertions: "contains", "llm-rubric", …
   more_assertions: number; // assertions beyond the limit of 2,000, which have no verdicts here
   cases: string[];       // ids
-  titles: string[];      // descriptions, "" where the suite gives none; [] if no case has one
+  titles: string[];      // descriptions, "" where the suite has none; [] if no case has one
   repeats: number;       // of each case, 1 or more
   cells: string;         // statuses
   index: string;         // of the row, as little-endian uint32; 0xffffffff if there is none
   verdicts: Record<string, string>; // by assertion: statuses; 0 where the case does not have it
-  finished: number;      // rows
-  rows: number;          // that the run will have
+  finished: number;      // rows so far
+  rows: number;          // rows of the complete run
   status: RunStatus;
 }
 
 // A column of a run: a prompt with a provider.
 export interface Column { prompt: string; provider: string }
 
-// GET /v1/runs/{run}/previews?index=0,1,2 (up to 400): what cells show.
+// GET /v1/runs/{run}/previews?index=0,1,2 (up to 400): the texts in cells.
 export interface Preview {
   index: number;
-  input: string;    // variables in short, at most 200 characters
-  output: string;   // its first 200 characters, or the part that a failure is about
+  input: string;    // variables, shortened to at most 200 characters
+  output: string;   // its first 200 characters, or the part concerned by a failure
   why: string;      // reason of the first assertion that did not pass, at most 200 characters
   assertion: string; // name of that assertion, "" if there is none
-  score: string;    // as people read it, "0.67 of 0.8 needed"; "–" if there is none
+  score: string;    // for people, "0.67 of 0.8 needed"; "–" if there is none
 }
 
 // GET /v1/runs/{run}/results/{index}/detail: a row, prepared for people.
 export interface Detail {
   index: number; case: string; title: string; column: number; repeat: number; status: Status;
-  score: string;                    // with what it was compared with
-  forgiven?: boolean;               // failed, and the suite's rule for repeats lets it pass
+  score: string;                    // with the threshold
+  forgiven?: boolean;               // failed, but passes by the suite's rule for repeats
   prompt: string; vars: [name: string, value: string][];
   output?: string;                  // absent if there is none
-  why?: string;                     // why the row did not pass, if no assertion says it
+  why?: string;                     // why the row did not pass, unless an assertion explains it
   latency_ms?: number; cost?: number; incurred_cost?: number; tokens?: number; cached?: boolean;
   assertions: DetailAssertion[];    // in the order of the suite; parts of a set follow it
   spans?: Span[];                   // the trace, parents before children
-  cut?: string[];                   // texts that were shortened: "output", "prompt", …
+  cut?: string[];                   // texts that are shortened: "output", "prompt", …
 }
 
 export interface DetailAssertion {
   name: string;        // as in Matrix.assertions
   type: string; status: Status;
-  level?: number;      // of nesting in assertion sets, 0 or absent at the top
-  asks?: string;       // the criterion or the instruction, for judged ones
-  value?: string;      // what was expected
+  level?: number;      // nesting in assertion sets, 0 or absent at the top
+  asks?: string;       // criterion or instruction of a judged assertion
+  value?: string;      // expected value
   reason: string;
   score?: string; threshold?: string; weight?: number;
   criteria?: { text: string; status: Status; why?: string }[];
   evidence?: Evidence[];
-  diff?: DiffPart[];   // expected and actual, where that helps
+  diff?: DiffPart[];   // expected and actual, where useful
   judge?: string; agreement?: string; cost?: number; cached?: boolean;
 }
 
-// A quote of the output. start and end are offsets in UTF-16 units; absent if the quote
-// is not in the output, which is then not marked. A span of the trace has a note instead.
+// A quote from the output. start and end are offsets in UTF-16 units. They are absent if
+// the quote is not in the output, which then has no mark. A span of the trace has a note
+// instead.
 export interface Evidence { quote: string; start?: number; end?: number; note?: string }
 
 export interface DiffPart { kind: 'same' | 'expected' | 'actual'; text: string }
@@ -109,7 +110,7 @@ export interface Span { id: string; parent?: string; name: string; kind?: string
 // GET /v1/runs/{run}/search?q=: rows whose texts contain q, as base64 uint32 indices.
 export interface Found { rows: string; searched: number; more: boolean }
 
-// GET /v1/compare?base=&head=: as proviso compare --format json, and the decision.
+// GET /v1/compare?base=&head=: the JSON of proviso compare --format json, and the decision.
 export interface Estimate { value: number | null; low: number | null; high: number | null }
 export interface Figure extends Estimate { n: number }
 export interface Effect { base: Figure; head: Figure; difference: Estimate; corrected?: Effect | null }
@@ -122,7 +123,7 @@ export interface Change { case: string; column: number; change: number | null; b
 export interface Comparison {
   suite: Effect; assertions: AssertionEffect[];
   cases: { broke: string[]; fixed: string[]; still_failing: string[]; flaky: string[]; same: number; only_base: string[]; only_head: string[]; undecided: string[] };
-  titles?: Record<string, string>; // of cases without an id: the description or the variables in short, by the id that proviso made
+  titles?: Record<string, string>; // names of cases without an id, by the id that proviso made: the description, or the shortened variables
   warnings: string[]; base: Side; head: Side; pairs: number; left_out: number;
   columns: { base: Column; head: Column }[]; cost: Effect | null; tokens: Effect | null; latency_ms: Effect | null;
   changes: Change[];
@@ -130,31 +131,31 @@ export interface Comparison {
 }
 export interface Reason { rule: string; assertion?: string; met: boolean; text: string }
 
-// GET /v1/assertions?suite=&runs=20: the verdicts on assertions over the last runs.
+// GET /v1/assertions?suite=&runs=20: the verdicts on assertions in the last runs.
 export interface AssertionHistory {
   suite: string; assertion: string; type: string; judged: boolean; judges: string[];
   history: { run: string; started_at: string; passed: number; failed: number; errors: number; skipped: number }[]; // oldest first
 }
 
-// GET /v1/judges: judge models, with their agreement with people where it was measured.
+// GET /v1/judges: judge models, with their measured agreement with people.
 export interface Judge {
   judge: string; verdicts: number; errors: number; cached: number; cost: number; runs: number; last_run: string; too_few?: string;
   alignment: Alignment[];
 }
-// How a judge agreed with labels, for one criterion or, with "", over all.
+// The agreement of a judge with labels, for one criterion or, with "", overall.
 export interface Alignment {
   criterion: string; labels: number; true_pass: number; false_pass: number; true_fail: number; false_fail: number; undecided: number;
   agreement: Estimate; kappa: Estimate; measured_at?: string; from?: 'align' | 'labels';
 }
 
-// GET /v1/prompts: the prompts of the runs, each with its versions, newest first.
+// GET /v1/prompts: the prompts of the runs with their versions, newest first.
 export interface Prompt {
   name: string; suite: string;
   versions: { hash: string; text: string; first_run: string; last_run: string; first_seen: string; last_seen: string; runs: number; passed: number; failed: number; errors: number }[];
   coverage: { text: string; start: number; end: number; assertions: string[] }[]; // sentences of the newest version; instructions only
 }
 
-// GET /v1/settings: what this server is.
+// GET /v1/settings: facts about this server.
 export interface Settings {
   version: string; mode: 'view' | 'serve'; folder?: string; read_only: boolean; open: boolean;
   evaluations: { count: number; p50_ms: number | null; p95_ms: number | null };
@@ -163,7 +164,7 @@ export interface Settings {
   limits: Record<string, number | string>;
 }
 
-// GET /v1/session: who the browser is to the server. 401 without a session where one is needed.
+// GET /v1/session: the browser's identity. 401 if a session is required and there is none.
 export interface Session { scopes: string[]; project: string; mode: 'view' | 'serve' }
 
 export interface Problem { type: string; title: string; status: number; detail: string; code?: string; errors?: { pointer: string; message: string; nearest?: string }[]; current?: unknown }
@@ -181,7 +182,8 @@ export interface Label {
 }
 export interface LabelList { items: Label[]; next?: string }
 
-// Queues of labels: /v1/label-queues/{queue}, and POST …/lease for the next item (204: none is left).
+// Label queues: /v1/label-queues/{queue}, and POST …/lease for the next item (204 if none
+// is left).
 export interface NewLabelQueue { run?: string; events?: string[]; filter?: string; assertions?: string[]; size?: number; random?: number; blind?: boolean; people?: number }
 export interface LabelQueue {
   name: string; run: string; blind: boolean; people: number; items: number; done: number; created: string; created_by?: string; agreement?: LabelAgreement;
@@ -234,7 +236,7 @@ export interface LintedAssertion { index: number; id: string; findings: { rule: 
 export interface StoredVersion { name: string; version: string; number: number; current: boolean; prompt_hash?: string; size: number; created_at: string; created_by?: string }
 export interface StoredSet extends StoredVersion { assertions: import('../panel/panel').Assertion[]; prompt?: string }
 
-// Datasets: cases under a name, each change a version.
+// Datasets: named cases; each change makes a version.
 export interface RunDataset { name: string; version: string; number: number; asked?: string }
 export interface DatasetVersion extends StoredVersion { cases: number }
 export interface Case {
@@ -248,7 +250,7 @@ export interface DatasetDiff {
 }
 export interface ChangedCase { case: string; before: Case; after: Case }
 
-// Trials of a changed judge: /v1/judge-trials. The base is what one starts from.
+// Trials of a changed judge: /v1/judge-trials. The base is the judge before the change.
 export interface NewTrial { run: string; assertion: string; change: TrialChange; limit?: number }
 export interface TrialChange { instruction?: string; criteria?: unknown[]; value?: string; rubric_prompt?: string; context?: string; judge?: string }
 export interface Trial {
@@ -271,10 +273,10 @@ export interface TrialBase {
   run: string; assertion: string; assertions: { assertion: string; labels: number }[]; definition: Definition | null; judges: string[]; labels: number; good: number;
   work_labels: number; held_out_labels: number; left_out: LeftOut; looks: number;
 }
-// An assertion in the form of a suite.
+// An assertion as in a suite.
 export type Definition = Record<string, unknown>;
 
-// POST /v1/spade: assertions for what a prompt asks, by rules.
+// POST /v1/spade: assertions for the instructions of a prompt, derived by rules.
 export interface SpadeRequest {
   versions?: { name?: string; text: string }[]; prompt?: string; suite?: string; examples?: SpadeExample[]; run?: string; labels?: Record<string, Said>;
   reject?: string[]; keep?: string[]; cases?: boolean; alpha?: number; tau?: number;

@@ -1,4 +1,4 @@
-// The app: its frame, and which page an address opens.
+// The app: its frame, and the page for each address.
 import { render, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from './api';
@@ -10,13 +10,14 @@ import { Failed, Skeleton } from './parts/states';
 import { address, decoded, follow, go, usePlace } from './url';
 import './frame';
 
-// labels says that a session may do nothing but label.
+// labels reports whether a session may only label.
 const labels = (s: Session): boolean => s.scopes.length > 0 && s.scopes.every((x) => x === 'label');
 
-// serves says that a server answers, and not the folder of proviso view, which has no traffic.
+// serves reports whether the data comes from a server and not from the folder of proviso
+// view, which has no traffic.
 const serves = (s: Session): boolean => s.mode === 'serve';
 
-// The pages, and which sessions have a use for them.
+// The pages, and the sessions to which each is shown.
 const nav: [name: string, what?: (s: Session) => boolean][] = [
   ['Runs'], ['Compare'], ['Assertions'], ['Label'], ['Judges'], ['Prompts'], ['Spade'], ['Datasets'],
   ['Monitor', serves], ['Traffic', serves],
@@ -26,7 +27,8 @@ const nav: [name: string, what?: (s: Session) => boolean][] = [
 
 type Load = () => Promise<ComponentType>;
 
-// Pages are loaded when they are first opened. A run is here, because links point to it.
+// Pages are loaded when they are first opened. The run page is included because links lead
+// to it.
 const list = (path: string): Load => () => import('./pages/lists').then((m) => m.lists[path]!);
 const routes: [address: RegExp, load: Load][] = [
   [/^\/runs$/, () => import('./pages/runs').then((m) => m.default)],
@@ -63,7 +65,7 @@ function NotFound({ path }: { path: string }) {
   return <><Heading title="Page not found" /><p>There is no page <code>{path}</code>. <a href="/runs">All runs</a></p></>;
 }
 
-// useServer follows whether the server replies, and whether it knows the browser.
+// useServer follows whether the server replies, and whether the session is valid.
 function useServer(): { gone: boolean; expired: boolean } {
   const [gone, setGone] = useState(false);
   const [expired, setExpired] = useState(false);
@@ -81,7 +83,7 @@ function useServer(): { gone: boolean; expired: boolean } {
     const timer = setInterval(() => {
       fetch('/healthz').then(() => setGone(false), () => undefined);
     }, 3000);
-    return () => { clearInterval(timer); again.forEach((f) => f()); }; // whatever reply it was that came
+    return () => { clearInterval(timer); again.forEach((f) => f()); }; // after a reply of any kind
   }, [gone]);
   return { gone, expired };
 }
@@ -90,15 +92,16 @@ function App() {
   const place = usePlace();
   const path = place.path.replace(/\/+$/, '') || '/';
   const { gone, expired } = useServer();
-  // A run makes many requests of its own: there, links are shown that the session may have no use for.
+  // A run page makes many requests of its own. It does not load the session, and shows all
+  // links.
   const run = path.startsWith('/runs/'), session = useLoad(async (signal) => (run ? undefined : get<Session>('/v1/session', signal)), [path === '/login', run]).data;
-  // A key that may only label begins with its queues, because it may not read runs.
+  // A key that may only label starts at its queues, because it may not read runs.
   const only = session && labels(session), home = only ? '/label' : '/runs';
   useEffect(() => {
     if (path === '/' && !only) go(address('/runs', place.query), true);
     else if (only && (path === '/' || path === '/runs')) go(address('/label'), true);
   }, [path, only]);
-  // Where the screen is narrow, the links scroll: the page that is open is in view.
+  // On a narrow screen the links scroll. This scrolls to the open page's link.
   useEffect(() => { document.querySelector('header nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); }, [path]);
   const back = place.path + (place.query.size ? '?' + place.query : '');
   return (

@@ -1,5 +1,5 @@
-// The data of a run that a report holds: compressed JSON in blocks of the page. A block
-// of rows is unpacked when a row of it is shown.
+// The data of the run in a report: compressed JSON in blocks of the page. A block of rows
+// is unpacked when one of its rows is shown.
 import type { Detail, Found, Matrix, Preview, Run } from './api';
 import { Failure } from './load';
 import { bytes } from './run/bytes';
@@ -8,13 +8,13 @@ import { shorten } from './text';
 
 export interface Head {
   run: Run;
-  rows: number; held: number; // of the run, and of them in the page
+  rows: number; held: number; // of the run, and in the page
   first: [number[], number[]]; // index of the first row of each block: rows that did not pass, then the others
   show?: string;              // command that shows the run
 }
 
-const keptBlocks = 8;     // that stay unpacked
-const foundRows = 100_000; // that a search returns
+const keptBlocks = 8;     // unpacked blocks in memory
+const foundRows = 100_000; // maximum results of a search
 
 // unpack inflates the text of a block.
 async function unpack(block: Element): Promise<string> {
@@ -31,7 +31,7 @@ export async function read<T>(id: string): Promise<T> {
 
 export class Embedded implements RunSource {
   private blocks = [...document.querySelectorAll('script.rows')];
-  private open = new Map<number, Promise<string[]>>(); // lines of blocks, the last used one last
+  private open = new Map<number, Promise<string[]>>(); // lines of blocks, the most recently used last
   private whole?: Promise<Matrix>;
 
   constructor(private head: Head) {}
@@ -50,7 +50,7 @@ export class Embedded implements RunSource {
     return found;
   }
 
-  // row finds the row with an index. It is in one group or the other.
+  // row finds the row with an index in one of the two groups.
   private async row(index: number): Promise<Detail | undefined> {
     let before = 0;
     for (const first of this.head.first) {
@@ -83,7 +83,8 @@ export class Embedded implements RunSource {
     }));
   }
 
-  // search looks through the texts of all rows, block by block, so that typing is not blocked.
+  // search searches the texts of all rows, block by block, so that it does not block
+  // typing.
   async search(text: string, signal: AbortSignal): Promise<Found> {
     const wanted = text.toLowerCase(), rows: number[] = [];
     let searched = 0;
@@ -102,7 +103,7 @@ export class Embedded implements RunSource {
 
 type Packed = Omit<Detail, 'assertions'> & { assertions: Detail['assertions'] | number };
 
-// row reads a line. Verdicts that several rows have are in the first line of the block.
+// row parses a line. Verdicts that several rows share are in the first line of the block.
 function row(line: string, shared: string): Detail {
   const d = JSON.parse(line) as Packed;
   return { ...d, assertions: typeof d.assertions === 'number' ? (JSON.parse(shared) as Detail['assertions'][])[d.assertions]! : d.assertions };
@@ -110,14 +111,14 @@ function row(line: string, shared: string): Detail {
 
 const contains = (text: string | undefined, wanted: string): boolean => text !== undefined && text.toLowerCase().includes(wanted);
 
-// inShared tells which of the shared verdicts contain a text.
+// inShared returns which of the shared verdicts contain a text.
 const inShared = (shared: string, wanted: string): boolean[] => (JSON.parse(shared) as Detail['assertions'][]).map((list) => inVerdicts(list, wanted));
 
 const inVerdicts = (list: Detail['assertions'], wanted: string): boolean =>
   list.some((a) => [a.name, a.reason, a.asks, ...(a.criteria ?? []).flatMap((c) => [c.text, c.why])].some((text) => contains(text, wanted)));
 
-// indexIfFound returns the index of a row that has a text in what people read of it, else
-// -1. Most rows are ruled out without reading them as JSON.
+// indexIfFound returns the index of a row whose visible texts contain a text, else -1. It
+// rules out most rows without parsing their JSON.
 function indexIfFound(line: string, within: boolean[], wanted: string): number {
   const quick = within.includes(true) || contains(line, JSON.stringify(wanted).slice(1, -1));
   if (!quick) return -1;
@@ -136,7 +137,7 @@ function base64(words: Uint32Array): string {
 
 const line = (text: string, length = 200): string => shorten(text.slice(0, 8 * length).replace(/\s+/g, ' ').trim(), length);
 
-// preview is what a cell shows of a row, as Detail.Preview of package report.
+// preview returns the texts of a row's cell, as Detail.Preview of package report does.
 function preview(d: Detail): Preview {
   const broken = d.assertions.find((a) => a.status === d.status && (a.status === 'fail' || a.status === 'error'))
     ?? (d.status === 'fail' ? d.assertions.find((a) => a.status === 'error') : undefined);

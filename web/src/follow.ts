@@ -1,10 +1,9 @@
-// Events of the server about a run, an evaluation or a trial.
+// Server events about a run, an evaluation or a trial.
 import { heard } from './load';
 import { eventsOf, type StreamEvent } from './panel/events';
 
-// follow yields the events of what has this address, and connects again when the stream
-// breaks. The last it yields is a reply that has no events, as there are none any more or
-// the server refuses them.
+// follow yields the events at an address, and reconnects when the stream breaks. The last
+// value is a reply without events: either there are no more, or the server refuses them.
 export async function* follow(at: string, signal: AbortSignal): AsyncGenerator<StreamEvent & { reply?: Response }> {
   for (let last = '', wait = 500; !signal.aborted; wait = Math.min(2 * wait, 10_000)) {
     let reply: Response | undefined;

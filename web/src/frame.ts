@@ -1,5 +1,5 @@
-// What several files of pages need. Each of them imports it, so that the bundler puts all of
-// it into one file: a file for each combination of pages would take more requests.
+// Modules that several page files need. Each page imports this file, so that the bundler
+// puts them into one file. One file for each combination of pages would take more requests.
 import './follow';
 import './http';
 import './label/api';

@@ -1,11 +1,11 @@
-// A run on the server: its data by fetch, and its changes as they happen.
+// A run on the server: its data, and its changes as they happen.
 import { goesOn, type BatchJudge, type Detail, type Found, type Matrix, type Preview, type Run } from './api';
 import { follow } from './follow';
 import { get } from './load';
 import type { RunSource } from './source';
 
-// pace is the least time between two calls of a watcher, in milliseconds: each call loads
-// the matrix anew.
+// pace is the minimum time between two calls of a watcher, in milliseconds. Each call
+// reloads the matrix.
 const pace = 2000;
 
 // runAddress is the address of a run in the API.
@@ -23,9 +23,9 @@ export class HttpSource implements RunSource {
 
   constructor(id: string) { this.at = runAddress(id); }
 
-  // run loads the run once for all who ask at a time. One that has ended stays as it is.
-  // The results of its assertions are left out: the server makes them of every row, and
-  // the matrix has them.
+  // run loads the run once for concurrent callers, and caches a run that has ended. It
+  // omits the results by assertion: the server would compute them from every row, and the
+  // matrix has them.
   run(): Promise<Run> {
     return (this.asked ??= get<Run>(this.at + '?results=no').then(
       (run) => {
@@ -37,10 +37,11 @@ export class HttpSource implements RunSource {
     ));
   }
 
-  // judges loads what each judge did in a run that has ended. The server reads every row for it.
+  // judges loads each judge's work in a run that has ended. The server reads every row for
+  // it.
   judges(signal: AbortSignal): Promise<BatchJudge[]> { return get<Run>(this.at, signal).then((run) => run.judges ?? []); }
 
-  // matrix loads the matrix; of a run that has ended it stays as it is.
+  // matrix loads the matrix, and caches that of a run that has ended.
   matrix(): Promise<Matrix> {
     if (this.whole) return this.whole;
     const loading = get<Matrix>(this.at + '/matrix');
@@ -70,7 +71,7 @@ export class HttpSource implements RunSource {
     };
   }
 
-  // follow calls for each event, until the run has ended.
+  // follow notifies the watchers of each event, until the run has ended.
   private async follow(stop: AbortController): Promise<void> {
     for await (const event of follow(this.at, stop.signal)) {
       if (event.reply) return;
@@ -79,7 +80,7 @@ export class HttpSource implements RunSource {
     }
   }
 
-  // call tells the watchers at once, or as soon as the pace allows.
+  // call notifies the watchers at once, or as soon as the pace allows.
   private call(): void {
     if (this.timer) return;
     this.timer = window.setTimeout(() => {

@@ -1,5 +1,5 @@
-// Loading of data: what was loaded stays on the page while it is loaded again, and when
-// that fails.
+// Loading of data. Loaded data stays on the page while it is reloaded, and when the reload
+// fails.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Problem } from './api';
 
@@ -7,18 +7,18 @@ export class Failure extends Error {
   constructor(readonly problem: Problem) { super(problem.detail || problem.title); }
 }
 
-// problemOf is what a request that failed says.
+// problemOf returns the message of a failed request.
 export const problemOf = (e: unknown, title = 'The answer cannot be read'): Problem => (e instanceof Failure ? e.problem : { type: 'about:blank', title, status: -1, detail: String(e) });
 
-// heard is called with the status of every reply, 0 if there was none. The shell tells
-// from it that the server is gone, or that the session has ended.
+// heard is called with the status of every reply, 0 if there was none. The shell uses it to
+// detect that the server is unreachable, or that the session has ended.
 export const heard = new Set<(status: number) => void>();
 
-// again is called when the server replies after it did not: what failed is loaded anew.
+// again is called when the server replies again. It reloads what failed.
 export const again = new Set<() => void>();
 
-// get reads JSON from the server. Every failure is a Failure; status 0 means that the
-// server did not reply.
+// get reads JSON from the server. Every error is a Failure; status 0 means that the server
+// did not reply.
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return ask<T>('GET', path, undefined, signal);
 }
@@ -47,7 +47,8 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
 
 export interface Task { busy: boolean; problem: Problem | undefined; run: (task: () => Promise<unknown>) => Promise<void>; forget: () => void }
 
-// useTask runs what a person asks for, one at a time, and keeps why the last one failed.
+// useTask runs a person's actions one at a time, and keeps the reason why the last one
+// failed.
 export function useTask(title?: string): Task {
   const [busy, set] = useState(false), [problem, say] = useState<Problem>();
   const run = async (task: () => Promise<unknown>) => {
@@ -66,8 +67,8 @@ interface State<T> { of: unknown[]; data?: T; problem?: Problem; loading: boolea
 
 const same = (a: unknown[], b: unknown[]): boolean => a.length === b.length && a.every((v, i) => v === b[i]);
 
-// useLoad calls load when one of the inputs changes, and when retry is called. The data
-// of other inputs are not those of these: they are dropped.
+// useLoad calls load when an input changes, and when retry is called. It drops the data of
+// other inputs.
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: unknown[]): Loaded<T> {
   const [state, set] = useState<State<T>>({ of: inputs, loading: true });
   const [turn, setTurn] = useState(0);

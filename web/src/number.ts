@@ -1,12 +1,12 @@
-// Numbers as people read them. Rates and intervals are those of package stats and report.
+// Numbers for people. Rates and intervals are those of packages stats and report.
 export const count = (n: number): string => n.toLocaleString('en');
 
 export const plural = (n: number, noun: string): string => count(n) + ' ' + noun + (n === 1 ? '' : 's');
 
-// hundredths formats a number with two digits after the point. What rounds to 0 has no sign.
+// hundredths formats a number with two decimals. A number that rounds to 0 has no sign.
 export const hundredths = (v: number): string => v.toFixed(2).replace(/^-(?=0\.00$)/, '').replace('-', '−');
 
-// percent formats a share. It is 100 % or 0 % only if the share is exactly that.
+// percent formats a share. It shows 100 % or 0 % only if the share is exactly that.
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || Number.isNaN(share)) return '–';
   const p = 100 * share;

@@ -1,6 +1,6 @@
-// <proviso-panel>: verdicts beside an agent's answer, in the page of somebody else. The page
-// gives it results, or a token for one evaluation; the panel tells the page with events what
-// a person points at, labels and edits. docs/panel.md is its manual.
+// <proviso-panel>: verdicts beside an agent's answer, in a third-party page. The page gives
+// the panel results, or a token for one evaluation. The panel sends events for what a
+// person points at, labels and edits. See docs/panel.md.
 import { render } from 'preact';
 import type { Assertion, Evaluation, Finding, Label, Lint, ProvisoPanelElement, Result, Token } from '../panel/panel';
 import { Connection, findings, messageOf } from './panel/connection';
@@ -13,11 +13,11 @@ import { View, summary } from './panel/view';
 
 const attributes = ['mode', 'endpoint', 'evaluation', 'theme'] as const;
 const properties = [...attributes, 'results', 'output', 'getToken', 'assertions', 'lint'] as const;
-const pace = 2000; // milliseconds between two things that a screen reader is told
+const pace = 2000; // milliseconds between two announcements to a screen reader
 
 let sheet: CSSStyleSheet | undefined;
 
-// Where there is no document, as in a server that renders pages, importing the panel does nothing.
+// Without a document, as in a server that renders pages, importing the panel does nothing.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
 class ProvisoPanel extends Base implements ProvisoPanelElement {
@@ -27,8 +27,8 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
   #edit = new Edit(() => this.#draw(), (assertions) => this.#tell('proviso-change', { assertions }), () => this.#linter());
   #connection = new Connection(() => ({ endpoint: this.endpoint, evaluation: this.evaluation!, getToken: this.#getToken! }), this.#state);
   #stop: AbortController | undefined;
-  #followed = ''; // what verdicts come in from
-  #shown = '';    // what the verdicts are of
+  #followed = ''; // the source of the verdicts
+  #shown = '';    // the subject of the verdicts
   #frame = 0;
   #said = { at: 0, text: '', timer: 0 };
 
@@ -52,7 +52,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
 
   get results() { return this.#results; }
   set results(to: Result[] | Evaluation | null) {
-    if (!this.#followed) this.#state.feed(to); // else the stream feeds it
+    if (!this.#followed) this.#state.feed(to); // otherwise the stream feeds it
     this.#results = to;
   }
   get output() { return this.#output; }
@@ -76,7 +76,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
 
   // connectedCallback also runs when the panel is moved: the stream and all texts stay.
   connectedCallback(): void {
-    for (const name of properties) { // set before the script was loaded
+    for (const name of properties) { // properties set before the script was loaded
       if (!Object.hasOwn(this, name)) continue;
       const value: unknown = this[name];
       delete (this as Record<string, unknown>)[name];
@@ -87,7 +87,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
 
   disconnectedCallback(): void { this.#later(); }
 
-  // later waits until the page has set all it wants to set, and has finished moving the panel.
+  // later waits until the page has set all properties, and has finished moving the panel.
   #later(): void {
     queueMicrotask(() => this.#settle());
     this.#draw();
@@ -99,7 +99,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
       this.#stop?.abort();
       this.#followed = wanted;
       if (wanted) {
-        if (wanted !== this.#shown) { // not only moved
+        if (wanted !== this.#shown) { // not if the panel was only moved
           this.#connection.forget();
           this.#state.reset('waiting');
         }
@@ -126,7 +126,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
     return e;
   }
 
-  // store hands a label to proviso or, in a panel that the host feeds, to the host.
+  // store sends a label to proviso or, in a panel fed by the host, to the host.
   async #store(row: Row, draft: Draft, label: Label | null): Promise<void> {
     const detail = { assertion: row.id, label, note: draft.note };
     if (this.#getToken && this.#evaluation) {
@@ -141,12 +141,12 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
     await Promise.all(waits);
   }
 
-  // save stores a label, or takes it back if label is null.
+  // save stores a label, or deletes it if label is null.
   async #save(row: Row, d: Draft, label: Label | null): Promise<void> {
     this.#change(d, { state: label ? 'sending' : 'undoing', problem: '' });
     try {
       await this.#store(row, d, label);
-      this.#change(d, label ? { state: 'saved' } : { state: 'typing', saved: undefined, nonce: nonce() }); // the text is still there
+      this.#change(d, label ? { state: 'saved' } : { state: 'typing', saved: undefined, nonce: nonce() }); // the text stays
       this.#focus(form(row), label ? ' button' : ' :checked');
       this.#say(label ? 'Label recorded.' : 'Label taken back.');
     } catch (e) {
@@ -154,8 +154,8 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
     }
   }
 
-  // focus moves the focus to what replaces the part that has it, or that had it until it was
-  // disabled. A person who has gone elsewhere is left there.
+  // focus moves the focus to the replacement of the part that has it, or that had it until
+  // it was disabled. It does nothing if the person has moved the focus elsewhere.
   #focus(part: string, to: string): void {
     const at = this.#root.activeElement;
     if (at ? at.closest(part) : document.activeElement === document.body) this.#state.focus = part + to;
@@ -173,7 +173,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
     return this.#getToken ? (assertions, signal) => this.#connection.lint(assertions, signal) : undefined;
   }
 
-  // draw draws the panel in the next frame, once for all that has happened until then.
+  // draw draws the panel in the next frame, once for all changes until then.
   #draw(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -188,7 +188,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
     });
   }
 
-  // say tells a screen reader, at most every two seconds, the last of what there was to say.
+  // say announces the latest message to a screen reader, at most every two seconds.
   #say(text: string): void {
     const said = this.#said;
     clearTimeout(said.timer);
@@ -211,7 +211,7 @@ class ProvisoPanel extends Base implements ProvisoPanelElement {
   }
 }
 
-// ownOrigin is where the script came from: proviso, unless the page has a copy of it.
+// ownOrigin is the origin of the script: proviso's, unless the page hosts a copy of it.
 function ownOrigin(): string {
   const { origin } = new URL(import.meta.url);
   return origin === 'null' ? '' : origin;

@@ -1,5 +1,5 @@
-// The script of a report: it shows all rows in the view of a run, in place of the part
-// that the page has without a script. That part stays if anything fails.
+// The script of a report. It shows all rows in the view of a run, in place of the page's
+// static part. The static part stays if anything fails.
 import { render } from 'preact';
 import { Embedded, read, type Head } from './embedded';
 import { RunView } from './run/view';
@@ -7,7 +7,7 @@ import { keepInHash } from './url';
 
 async function start(): Promise<void> {
   const app = document.getElementById('app')!;
-  if (document.getElementById('matrix')?.textContent === '""') return; // the page says why
+  if (document.getElementById('matrix')?.textContent === '""') return; // the page explains why
   if (typeof DecompressionStream === 'undefined') throw new Error('this browser cannot unpack the data');
   const source = new Embedded(await read<Head>('head'));
   await source.matrix();
@@ -17,8 +17,8 @@ async function start(): Promise<void> {
   swap(document.getElementById('static')!, app);
 }
 
-// swap takes the static part out of the page, which keeps the page light. Paper gets that
-// part, with every case open.
+// swap removes the static part from the page, which keeps the page light. It is restored
+// for printing, with every case open.
 function swap(still: HTMLElement, app: HTMLElement): void {
   const place = document.createComment('');
   still.replaceWith(place);

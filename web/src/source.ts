@@ -1,4 +1,4 @@
-// Where the data of a run come from: the server, or the report that holds them.
+// The sources of a run's data: the server, or the report that contains it.
 import type { Detail, Found, Matrix, Preview, Run } from './api';
 
 export interface RunSource {
@@ -7,6 +7,7 @@ export interface RunSource {
   previews(index: number[], signal?: AbortSignal): Promise<Preview[]>;
   detail(index: number, signal?: AbortSignal): Promise<Detail>;
   search(text: string, signal: AbortSignal): Promise<Found>;
-  // watch calls changed while the run is running; the returned function ends it.
+  // watch calls changed for changes while the run is running; the returned function stops
+  // that.
   watch(changed: () => void): () => void;
 }

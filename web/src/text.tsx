@@ -1,5 +1,5 @@
-// Texts of models, suites and runs. They are put in as text, never as markup, and
-// characters that would not be seen, or that turn the text around them, show as escapes.
+// Texts of models, suites and runs. They are inserted as text, never as markup. Invisible
+// characters, and those that change the direction of text, are shown as escapes.
 import type { ComponentChildren } from 'preact';
 import type { Evidence } from './api';
 
@@ -7,17 +7,18 @@ const unseen = /(?:[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u2
 
 const escaped = (run: string): string => run.replace(/[^]/g, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 
-// plain is a text for attributes and single lines.
+// plain returns a text for attributes and single lines.
 export const plain = (text: string): string => text.replace(unseen, escaped);
 
-// shorten cuts a text for display, between characters.
+// shorten shortens a text for display, at a character boundary.
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = /[\ud800-\udbff]/.test(text[length - 1]!) ? length - 1 : length;
   return text.slice(0, end) + '…';
 }
 
-// Text shows a text with its line breaks, isolated from the direction of what is around.
+// Text shows a text with its line breaks, isolated from the direction of the surrounding
+// text.
 export function Text({ of }: { of: string }) {
   return <bdi class="text">{visible(of)}</bdi>;
 }
@@ -34,8 +35,8 @@ export function visible(text: string): ComponentChildren[] {
   return parts;
 }
 
-// Marked shows a text with the quotes that are in it. Quotes that overlap become one mark.
-// The mark that begins at, or spans, the position strong stands out.
+// Marked shows a text and marks the quotes in it. Overlapping quotes become one mark. The
+// mark that begins at, or spans, the position strong is highlighted.
 export function Marked({ text, evidence, label, strong = -1 }: { text: string; evidence: Evidence[]; label: string; strong?: number }) {
   const spans = evidence
     .filter((e) => e.start !== undefined && e.end !== undefined && e.end > e.start && e.end <= text.length)

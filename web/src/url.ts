@@ -1,5 +1,5 @@
-// The state of a page is its address: the path names the page and the query the filters.
-// A report is one file, so that its state is behind the # instead.
+// The state of a page is its address: the path names the page, the query has the filters. A
+// report is one file, so its state is behind the # instead.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Place { path: string; query: URLSearchParams }
@@ -18,12 +18,13 @@ const listeners = new Set<() => void>();
 addEventListener('popstate', () => listeners.forEach((f) => f()));
 addEventListener('hashchange', () => listeners.forEach((f) => f()));
 
-// decoded is a part of a path as it is meant. A malformed one is no name: the server says so.
+// decoded decodes a part of a path. It returns a malformed part unchanged, which the server
+// then rejects.
 export function decoded(part: string): string {
   try { return decodeURIComponent(part); } catch { return part; }
 }
 
-// address returns the link to a place, without parameters that are empty.
+// address returns the link to a place, without empty parameters.
 export function address(path: string, query: URLSearchParams | Record<string, string | undefined> = {}): string {
   const kept = new URLSearchParams();
   const entries = query instanceof URLSearchParams ? [...query] : Object.entries(query);
@@ -33,8 +34,8 @@ export function address(path: string, query: URLSearchParams | Record<string, st
   return path + (text ? '?' + text : '');
 }
 
-// go opens a place. With replace it takes the current one's entry in the history, as
-// typing in a search field should.
+// go opens a place. With replace, it replaces the current entry of the history, as typing
+// in a search field should.
 export function go(to: string, replace = false): void {
   if (replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
@@ -63,8 +64,8 @@ export function change(params: Record<string, string>, replace = false): void {
   go(address(path, query), replace);
 }
 
-// follow is the click handler of links inside the app: other tabs and downloads stay
-// with the browser.
+// follow handles clicks on links within the app. It leaves other tabs and downloads to the
+// browser.
 export function follow(event: MouseEvent): void {
   const link = (event.target as Element).closest('a');
   if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

@@ -16,10 +16,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakeforge"
 )
 
-// excerptLines is how many lines of a new comment are shown.
+// excerptLines limits the lines shown of a new comment.
 const excerptLines = 2
 
-// event is what GitHub tells the jobs of the pull request.
+// event is the event that GitHub gives the jobs of the pull request.
 const event = `{"pull_request": {"number": 5, "head": {"sha": "0123456789abcdef0123456789abcdef01234567", "repo": {"full_name": "team/shop"}}}}`
 
 func main() {
@@ -34,7 +34,7 @@ func run(commands []string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder that stays is no failure
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover temporary folder is no failure
 	eventFile := filepath.Join(dir, "event.json")
 	if err := os.WriteFile(eventFile, []byte(event), 0o600); err != nil {
 		return err
@@ -70,8 +70,8 @@ func run(commands []string, w io.Writer) error {
 	return nil
 }
 
-// show prints the beginning of a comment as a person sees it, without the mark by which
-// the next job finds it.
+// show prints the beginning of a comment as a person sees it, without the mark that
+// identifies it to the next job.
 func show(w io.Writer, body string) {
 	lines := bufio.NewScanner(strings.NewReader(body))
 	for n := 0; n < excerptLines && lines.Scan(); {

@@ -6,7 +6,8 @@ import { rateWithInterval } from '../pages/figures';
 import { Table, type Col } from '../pages/table';
 import { plain } from '../text';
 
-// shareText is on how many labels two agree, with the 95 % interval of the share.
+// shareText is the number of labels on which two raters agree, with the 95 % interval of
+// the share.
 function shareText(k: Kappa): string {
   if (!k.n) return 'nothing to compare yet';
   return `${count(k.agree)} of ${count(k.n)}, ${rateWithInterval({ value: k.agree / k.n, ...wilson(k.agree, k.n) })}`;
@@ -15,7 +16,7 @@ function shareText(k: Kappa): string {
 // kappaText is Cohen's kappa with its 95 % interval.
 const kappaText = (k: Kappa): string => kappaOf({ value: k.kappa, low: k.low, high: k.high });
 
-// AgreementLine is the agreement in short, below the item that is labelled.
+// AgreementLine is the agreement in one line, below the item.
 export function AgreementLine({ a }: { a: LabelAgreement | undefined }) {
   if (!a) return null;
   const line = (name: string, k: Kappa) => k.n > 0 && <span>{name} {count(k.agree)} of {count(k.n)}{k.kappa !== null && <> · kappa {kappaText(k)}</>}</span>;
@@ -30,7 +31,7 @@ const cols = (first: string): Col<Row>[] => [
   { label: 'Kappa', cell: (r) => <span class="num">{kappaText(r)}</span> },
 ];
 
-// AgreementTables has all figures. people names those whose pairs are listed.
+// AgreementTables has all figures. people names the people of a listed pair.
 export function AgreementTables({ a, people }: { a: LabelAgreement; people: (id: string) => string }) {
   const judge: Row[] = [{ name: 'All assertions', ...a.with_judge }, ...a.assertions.map((x) => ({ ...x, name: x.assertion || 'the whole output' }))];
   const pairs: Row[] = a.between_people.pairs.map((p) => ({ ...p, name: p.people.map(people).join(' and ') }));

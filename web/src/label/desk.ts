@@ -1,50 +1,51 @@
-// What a person labels in a queue: the item that is shown, the next one, which is loaded
-// ahead, and what is not sent yet. It is apart from the page, which shows it.
+// A person's work on a queue: the shown item, the next one, which is loaded ahead, and
+// labels that are not sent yet. The page, which shows it, is separate.
 import type { Label, LabelAgreement, LabelItem, Lease, NewLabel, Place, Problem, Said } from '../api';
 import { Failure, again } from '../load';
 import { add, giveBack, hold, itemOf, keyOf, newKey, own, remove, renew, take } from './api';
 import { Kept } from './kept';
 
-// Held is an item to label. Without a lease, others may get it, too.
+// Held is an item to label. Without a lease, others may get it as well.
 export interface Held { item: LabelItem; why: string; lease?: string; until: number; lost: boolean }
 
-// Done is a label of the person, newest first. The item is missing until it is loaded.
+// Done is a label by the person. Lists of them are newest first. The item is missing until it is
+// loaded.
 export interface Done { label: Label; item?: LabelItem }
 
-// Draft is what was typed and marked for an item.
+// Draft is the note and the evidence entered for an item.
 export interface Draft { note: string; evidence: Place[] }
 
 // Pending is a label that the server has not confirmed.
 export interface Pending { body: NewLabel; key: string; problem?: Problem }
 
-export const deepest = 10; // labels that can be undone
-const page = 50;           // labels that are loaded at a time
+export const deepest = 10; // maximum labels that can be undone
+const page = 50;           // labels per request
 
 const problemOf = (e: unknown): Problem => (e instanceof Failure ? e.problem : { type: 'about:blank', title: 'The server does not reply', status: 0, detail: 'The server does not reply.' });
 
-// passing says whether a request may succeed when it is sent again: the server is gone or
-// busy, or the session has ended.
+// passing reports whether a retry may succeed: the server is unreachable or busy, or the
+// session has ended.
 const passing = (status: number): boolean => status === 0 || status === 401 || status === 408 || status === 409 || status === 429 || status >= 500;
 
 export class Desk {
   held: Held | undefined;
   phase: 'loading' | 'item' | 'none' | 'failed' = 'loading';
   problem: Problem | undefined;      // why no item could be loaded
-  refused: Problem | undefined;      // why a label was not taken
+  refused: Problem | undefined;      // why a label was refused
   elsewhere: Said | undefined;       // the item was labelled in another window
   done: Done[] = [];
-  more: string | undefined;          // of done: where the next page begins
+  more: string | undefined;          // where the next page of done begins
   agreement: LabelAgreement | undefined;
-  said = '';                         // what happened last, for people
-  busy = false;                      // a label or an undo is on its way
+  said = '';                         // the last action, for people
+  busy = false;                      // a label or an undo is in flight
   private ahead: Held[] = [];
   private fetching: Promise<void> | undefined;
-  private before = 0;                // items that the person labelled before the page opened, or elsewhere
+  private before = 0;                // items that the person labelled before the page opened, or in another window
   private total = 0;                 // items that the person labelled or may label
-  private sent = 0;                  // labels since then, less those that were undone
+  private sent = 0;                  // labels since then, minus the undone ones
   private undone: { label: Label; item?: LabelItem; before?: Label }[] = [];
-  private readonly moved = new Map<string, string>(); // ids of labels, to those that replaced them
-  private listed = false;            // labels from before the page opened
+  private readonly moved = new Map<string, string>(); // ids of replaced labels, to the ids of their replacements
+  private listed = false;            // labels from before the page opened are loaded
   private timer = 0;
   private wait = 2000;
   private closed = false;
@@ -65,14 +66,15 @@ export class Desk {
   get left(): number { return Math.max(0, this.total - this.mine); }
   get mine(): number { return Math.max(0, this.before + this.sent); }
   get undos(): number { return this.undone.length; }
-  // idNow is the id of the label that replaced another one, or the same id.
+  // idNow returns the current id of a label: that of its replacement, or the same id.
   idNow(id: string): string {
     for (let now = this.moved.get(id); now; now = this.moved.get(id)) id = now;
     return id;
   }
   pending(key: string): Pending | undefined { return this.outbox.find((p) => keyOf(p.body) === key); }
 
-  // draft is what was typed for an item: of one that has a label, that of the label at first.
+  // draft returns the text entered for an item. If there is none, it comes from the item's
+  // label.
   draft(key: string, done?: Done): Draft { return this.kept.drafts[key] ?? { note: done?.label.note ?? '', evidence: done?.label.evidence ?? [] }; }
 
   write(key: string, draft: Draft, done?: Done): void {
@@ -81,10 +83,10 @@ export class Desk {
     this.touch();
   }
 
-  // start shows the item that was open before a reload, or the next one, sends what was not
-  // sent, and loads the labels so far.
+  // start shows the item that was open before a reload, or the next one. It also sends
+  // unsent labels and loads the labels so far.
   async start(): Promise<void> {
-    if (this.outbox.length) await this.flush(); // else the server gives an item that has its answer
+    if (this.outbox.length) await this.flush(); // otherwise the server would return an item that is already answered
     const lease = this.kept.lease;
     if (lease) {
       const l = await renew(this.queue, lease).catch(() => undefined);
@@ -94,7 +96,7 @@ export class Desk {
     await this.older().catch(() => undefined);
   }
 
-  // stop gives the items back, so that others need not wait for them.
+  // stop gives the items back, so that others do not wait for them.
   stop(): void {
     this.leave();
     if (this.held?.lease) giveBack(this.queue, this.held.lease);
@@ -105,13 +107,13 @@ export class Desk {
     again.delete(this.flush);
   }
 
-  // leave gives back what is not shown: the page may be going away, or come back.
+  // leave gives back the item that is not shown. The page may be closing, or may come back.
   leave(): void {
     for (const h of this.ahead) if (h.lease) giveBack(this.queue, h.lease);
     this.ahead = this.ahead.filter((h) => !h.lease);
   }
 
-  // older loads more of the labels of the person.
+  // older loads more of the person's labels.
   async older(): Promise<void> {
     const list = await own({ queue: this.queue, limit: String(page), ...(this.more ? { after: this.more } : {}) });
     const known = new Set(this.done.map((d) => d.label.id));
@@ -123,7 +125,7 @@ export class Desk {
     this.changed();
   }
 
-  // answer labels an item: the one that is shown, or with done one that was labelled before.
+  // answer labels an item: the shown one or, with done, one that was labelled before.
   answer(item: LabelItem, said: Said, done?: Done): void {
     const key = keyOf(item), { note, evidence } = this.draft(key, done);
     const waiting = this.pending(key);
@@ -139,8 +141,8 @@ export class Desk {
     void this.flush();
   }
 
-  // flush sends what is not sent, in order. It is called again after a while if the server
-  // does not take it now.
+  // flush sends the unsent labels in order. If the server is not available, it is called
+  // again later.
   readonly flush = async (): Promise<void> => {
     clearTimeout(this.timer);
     if (this.busy || !this.outbox.length) return;
@@ -172,7 +174,7 @@ export class Desk {
     this.changed();
   };
 
-  // taken continues when the server has a label.
+  // taken continues after the server has stored a label.
   private taken(label: Label): void {
     const key = keyOf(label), old = this.done.find((d) => keyOf(d.label) === key);
     const shown = this.held && keyOf(this.held.item) === key ? this.held : undefined;
@@ -187,7 +189,7 @@ export class Desk {
     if (shown) void this.advance();
   }
 
-  // advance shows the next item. It was loaded ahead, so that nobody waits for it.
+  // advance shows the next item, which was loaded ahead to avoid a wait.
   async advance(): Promise<void> {
     this.held = undefined;
     this.elsewhere = undefined;
@@ -230,7 +232,7 @@ export class Desk {
     if (!this.ahead.length) this.fetch().catch(() => undefined);
   }
 
-  // fetch loads one item ahead; several calls at a time load one.
+  // fetch loads one item ahead. Concurrent calls load only one.
   private fetch(resume = false): Promise<void> {
     return (this.fetching ??= take(this.queue, this.kept.skipped, resume).then((l) => {
       if (!l) return;
@@ -242,11 +244,11 @@ export class Desk {
   private heldOf(l: Lease): Held {
     this.agreement = l.agreement;
     this.total = l.left + l.mine;
-    if (!this.busy) this.before = Math.max(this.before, l.mine - this.sent); // else the label that is on its way may count already
+    if (!this.busy) this.before = Math.max(this.before, l.mine - this.sent); // otherwise the label in flight may already be counted
     return { item: l.item, why: l.why, lease: l.lease, until: Date.now() + hold * 1000, lost: false };
   }
 
-  // skip gives the item back, so that others may label it, and puts it off.
+  // skip gives the item back, so that others may label it, and postpones it.
   skip(): void {
     if (!this.held || this.busy) return;
     const { item, lease } = this.held;
@@ -256,20 +258,20 @@ export class Desk {
     void this.advance();
   }
 
-  // back shows the items that were skipped, and that nobody has labelled meanwhile.
+  // back shows the skipped items that nobody has labelled meanwhile.
   back(): void {
     this.kept.skip([]);
     void this.advance();
   }
 
-  // resume asks for an item that the person left open in another window.
+  // resume requests an item that the person left open in another window.
   async resume(): Promise<void> {
     await this.fetch(true).catch(() => undefined);
     await this.advance();
   }
 
-  // undo removes the last label, and shows its item with what was typed. It returns the
-  // label that is in force again, if the removed one had replaced it.
+  // undo removes the last label, and shows its item with the entered text. If the label had
+  // replaced another one, it returns that one, which is valid again.
   async undo(): Promise<Label | undefined> {
     const last = this.undone.at(-1);
     if (!last || this.busy) return undefined;
@@ -308,7 +310,7 @@ export class Desk {
     return undefined;
   }
 
-  // touch renews the lease of the item that somebody works at, and of the next one.
+  // touch renews the leases of the item in work and of the next one.
   touch(): void {
     for (const h of [this.held, ...this.ahead]) {
       if (!h?.lease || h.lost || h.until - Date.now() > (hold * 1000) / 2) continue;
@@ -322,7 +324,7 @@ export class Desk {
     }
   }
 
-  // check finds out whether the person labelled the item in another browser.
+  // check checks whether the person labelled the item in another browser.
   async check(): Promise<void> {
     const item = this.held?.item;
     if (!item) return;
@@ -332,7 +334,7 @@ export class Desk {
     this.changed();
   }
 
-  // heardOf learns that another window of this browser labelled something.
+  // heardOf handles a label from another window of this browser.
   private heardOf(data: { key?: unknown; said?: Said }): void {
     if (typeof data?.key !== 'string') return;
     const of = (h: Held) => keyOf(h.item) === data.key;
@@ -341,7 +343,7 @@ export class Desk {
     this.changed();
   }
 
-  // item loads what a label was about, for looking at it again.
+  // item loads the subject of a label, to look at it again.
   async item(d: Done): Promise<LabelItem> {
     d.item ??= await itemOf(d.label);
     return d.item;
@@ -350,7 +352,7 @@ export class Desk {
 
 export const words: Record<Said, string> = { pass: 'Pass', fail: 'Fail', unsure: 'Can’t tell' };
 
-// told is what is said after a label: what it was, and what the judge had decided.
+// told returns the message after a label: the label, and the judge's verdict.
 function told(l: Label, changed: boolean): string {
   const what = (changed ? 'Changed to ' : 'Saved: ') + words[l.label] + '.';
   if (!l.judged) return what;

@@ -1,4 +1,4 @@
-// At the verdicts of a run: what people said of them, and a form to disagree.
+// Labels at the verdicts of a run, and a form to disagree.
 import { createContext, type ComponentChildren, type ComponentType } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { DetailAssertion, Label, Said, Session } from '../api';
@@ -9,20 +9,20 @@ import { add, labelsOf, newKey, remove } from './api';
 
 const words: Record<Said, string> = { pass: 'pass', fail: 'fail', unsure: 'can’t tell' };
 
-// Row is what is known of the labels on a row.
+// Row is what is known about the labels on a row.
 interface Row { run: string; index: number; labels: Label[]; mine: Label[]; added: (l: Label) => void; removed: (id: string) => void }
 
 const RowContext = createContext<Row | undefined>(undefined);
 
-// opened says that labels were shown. The first time they come after the page, and later
-// for rows at which somebody stays.
+// opened means that labels were shown before. The first labels load after the page, later
+// ones only for rows where the person stays.
 let opened = false;
 
-// who asks once whether this browser may label.
+// who requests once whether this browser may label.
 let session: Promise<Session> | undefined;
 const who = (): Promise<Session> => (session ??= get<Session>('/v1/session').catch((e: unknown) => { session = undefined; throw e; }));
 
-// aroundRow returns the element around a row of a run that loads its labels.
+// aroundRow returns an element that surrounds a run's row and loads the row's labels.
 export function aroundRow(run: string): ComponentType<{ row: number; children: ComponentChildren }> {
   return function AroundRow({ row, children }) {
     const [calm, rest] = useState(-1);
@@ -45,7 +45,7 @@ export function aroundRow(run: string): ComponentType<{ row: number; children: C
   };
 }
 
-// summary says what people decided: "2 people: fail".
+// summary counts what people decided: "2 people: fail".
 function summary(list: Label[]): string {
   return (['fail', 'pass', 'unsure'] as Said[]).flatMap((said) => {
     const n = list.filter((l) => l.label === said).length;
@@ -87,7 +87,8 @@ function Labels({ of, brief }: { of: DetailAssertion; brief?: boolean }) {
 
 const detail = (e: unknown): string => (e instanceof Failure ? e.problem.detail : String(e));
 
-// Form asks what the verdict should be, and why. What is typed stays until it is sent.
+// Form asks for the right verdict and the reason. It keeps the entered text until it is
+// sent.
 function Form({ of, row, close, sent }: { of: DetailAssertion; row: Row; close: () => void; sent: (l: Label) => void }) {
   const [said, choose] = useState<Said>(of.status === 'fail' ? 'pass' : of.status === 'pass' ? 'fail' : 'unsure');
   const [note, type] = useState(''), [busy, work] = useState(false), [wrong, say] = useState('');
@@ -102,7 +103,7 @@ function Form({ of, row, close, sent }: { of: DetailAssertion; row: Row; close: 
       say('Not saved: ' + (x instanceof Failure ? detail(x) : 'the server does not reply.'));
     });
   };
-  const changed = () => { key.current = newKey(); }; // another label is another request
+  const changed = () => { key.current = newKey(); }; // a changed label is a new request
   return (
     <form class="disagree" onSubmit={send} onKeyDown={(e) => { if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); close(); } }}>
       <div role="radiogroup" aria-label="It should be">

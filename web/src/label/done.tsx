@@ -1,4 +1,4 @@
-// What a person labelled in a queue, newest first.
+// The person's labels in a queue, newest first.
 import { useState } from 'preact/hooks';
 import type { Said } from '../api';
 import { count, when } from '../number';

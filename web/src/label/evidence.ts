@@ -1,10 +1,11 @@
-// Parts of an output as evidence: offsets in UTF-16 units, as JavaScript counts.
+// Parts of an output as evidence, with offsets in UTF-16 units as in JavaScript.
 import type { Place } from '../api';
 
-export const most = 100; // places of a label
+export const most = 100; // maximum places of a label
 
-// offsetOf returns where a point of the document is in the text that box shows from its
-// unit from on. Characters that show as escapes, \u0000, count as what they stand for.
+// offsetOf returns the offset of a document position in the text that box shows. from is
+// the offset of the first shown unit. An escape such as \u0000 counts as the character it
+// stands for.
 function offsetOf(box: Element, node: Node, at: number, end: boolean): number {
   const range = document.createRange();
   range.selectNodeContents(box);
@@ -21,8 +22,8 @@ function offsetOf(box: Element, node: Node, at: number, end: boolean): number {
   return units;
 }
 
-// selected returns the part of the output that is selected, without blanks at its ends, or
-// undefined. box is the element with the class output.
+// selected returns the selected part of the output without surrounding blanks, or
+// undefined. box is the element with class output.
 export function selected(box: Element | null, text: string): Place | undefined {
   const selection = getSelection(), shown = box?.querySelector('bdi.text');
   if (!selection || selection.isCollapsed || !selection.rangeCount || !shown) return undefined;
@@ -35,7 +36,7 @@ export function selected(box: Element | null, text: string): Place | undefined {
   return trimmed(text, { start: from + start, end: from + end });
 }
 
-// trimmed removes blanks at the ends of a part; undefined if nothing is left.
+// trimmed removes the blanks around a part; undefined if nothing is left.
 export function trimmed(text: string, p: Place): Place | undefined {
   let { start, end } = p;
   end = Math.min(end, text.length);
@@ -44,7 +45,7 @@ export function trimmed(text: string, p: Place): Place | undefined {
   return end > start ? { start, end } : undefined;
 }
 
-// found returns where a quote is in the text: the first place that is not in list yet.
+// found returns the first place of a quote in the text that is not in list yet.
 export function found(text: string, quote: string, list: Place[]): Place | undefined {
   const wanted = quote.trim();
   if (!wanted) return undefined;
@@ -54,7 +55,7 @@ export function found(text: string, quote: string, list: Place[]): Place | undef
   return undefined;
 }
 
-// joined adds a part to a list in order. Parts that overlap or touch become one.
+// joined adds a part to a sorted list. It merges parts that overlap or touch.
 export function joined(list: Place[], p: Place): Place[] {
   const out: Place[] = [];
   for (const x of [...list, p].sort((a, b) => a.start - b.start)) {

@@ -13,7 +13,7 @@ import { queueAddress } from './api';
 
 const recent = 100, listed = 300;
 
-// nameOf proposes a name for the queue of a run.
+// nameOf suggests a name for a run's queue.
 const nameOf = (r: Run): string => ((r.suite || 'run').toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+|-+$/g, '').slice(0, 40) || 'run') + '-' + (r.started_at ?? r.created_at).slice(0, 10);
 
 const whole = (text: string): number | undefined => (/^\d{1,6}$/.test(text.trim()) ? Number(text) : undefined);
@@ -58,7 +58,8 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
       (q) => go('/label/' + encodeURIComponent(q.name)),
       (e: unknown) => {
         work(false);
-        // Without a model's verdicts there is only the other choice: it opens, with the whole output.
+        // Without a model's verdicts, only the whole output can be labelled. The form opens
+        // with that choice.
         if (!some && e instanceof Failure && /no verdict of a model/.test(e.problem.detail)) { setSome(true); if (!picked.length) pick(['']); }
         fail(e instanceof Failure ? e.problem : { type: '', title: 'Not made', status: 0, detail: String(e) });
       },

@@ -1,4 +1,4 @@
-// One item: what is to be decided, the input, the output, and the answer of a person.
+// One item: the question, the input, the output, and the person's answer.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Evidence, LabelItem, Place, Said } from '../api';
 import { runAddress } from '../http';
@@ -28,13 +28,14 @@ export function Item({ desk, item, held, done, tools, answer }: Props) {
     set(joined(draft.evidence, p));
     getSelection()?.removeAllRanges();
   };
-  // A finger selects in steps, so that it presses a button when the selection is right.
+  // Touch selection changes in steps, so the person presses a button when the selection is
+  // right.
   useEffect(() => {
     const changed = () => select(selected(output(), item.output) !== undefined);
     document.addEventListener('selectionchange', changed);
     return () => document.removeEventListener('selectionchange', changed);
   }, [item]);
-  // A new item begins at its top, wherever the one before was read.
+  // A new item starts at its top, wherever the previous one was scrolled.
   useEffect(() => {
     say('');
     const top = box.current!.getBoundingClientRect().top;
@@ -84,7 +85,7 @@ export function Item({ desk, item, held, done, tools, answer }: Props) {
   );
 }
 
-// Question is what a person decides, as the judge was asked.
+// Question is the person's question, in the words that the judge was asked.
 function Question({ item }: { item: LabelItem }) {
   const text = item.instruction || (item.criteria.length ? '' : item.question);
   return (
@@ -96,7 +97,7 @@ function Question({ item }: { item: LabelItem }) {
   );
 }
 
-// Places are the parts of the output that the answer rests on.
+// Places are the parts of the output that support the answer.
 function Places({ of, mark, drop }: { of: Evidence[]; mark: (e: Evidence) => void; drop: (i: number) => void }) {
   if (!of.length) return <p class="muted">Select text of the output to mark it as evidence.</p>;
   return (
@@ -111,7 +112,7 @@ function Places({ of, mark, drop }: { of: Evidence[]; mark: (e: Evidence) => voi
   );
 }
 
-// Quote adds evidence without a mouse: the text is typed or pasted.
+// Quote adds evidence without a mouse, as typed or pasted text.
 function Quote({ add }: { add: (quote: string) => boolean }) {
   const [text, type] = useState('');
   return (
@@ -124,7 +125,8 @@ function Quote({ add }: { add: (quote: string) => boolean }) {
   );
 }
 
-// Judge is what the judge said: at once where the queue shows it, or else after the answer.
+// Judge is the judge's verdict. It is shown at once if the queue allows that, else after
+// the answer.
 function Judge({ item, done }: { item: LabelItem; done: Done | undefined }) {
   const j = item.judge;
   if (j) return <div class="judgesaid"><h3>The judge said</h3><p><StatusMark status={j.status} /> {j.reason && <Text of={shorten(j.reason, 2000)} />}</p></div>;

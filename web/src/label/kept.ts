@@ -1,11 +1,11 @@
-// What must not be lost when a page is reloaded: notes, labels that are not sent, the items
-// that were skipped, and the lease of the item that is shown. It is kept for the tab, and ends with it, so that no
-// label is sent in the name of the next person who logs in.
+// Data that must survive a reload: notes, unsent labels, skipped items, and the lease of
+// the shown item. It is kept for the tab and ends with it, so that no label is sent in the
+// name of the next person who logs in.
 import type { SkippedItem } from '../api';
 import type { Draft, Pending } from './desk';
 
-const most = 200;         // drafts of a queue
-const mostSkipped = 1000; // items, as the server takes them
+const most = 200;         // drafts per queue
+const mostSkipped = 1000; // items; the server's limit
 
 export class Kept {
   lease = '';

@@ -1,10 +1,10 @@
-// What a person has to know about an item: whether the answer is saved, whose the item is.
+// Notes on an item: whether the answer is saved, and who holds the item.
 import { useEffect, useReducer } from 'preact/hooks';
 import type { LabelItem, Said } from '../api';
 import { keyOf } from './api';
 import { words, type Desk, type Held } from './desk';
 
-const warned = 60_000; // milliseconds before the end of a lease
+const warned = 60_000; // milliseconds before the end of a lease at which the warning appears
 
 export function State({ desk, item, held, answer }: { desk: Desk; item: LabelItem; held?: Held; answer: (said: Said) => void }) {
   const pending = desk.pending(keyOf(item)), others = desk.outbox.length - (pending ? 1 : 0);
@@ -27,7 +27,7 @@ export function State({ desk, item, held, answer }: { desk: Desk; item: LabelIte
   );
 }
 
-// Lease says that the item is soon no longer the person's alone, and after that that it is not.
+// Lease warns that the lease will end soon, or that it has ended.
 function Lease({ desk, held }: { desk: Desk; held: Held }) {
   const [, tick] = useReducer((n: number) => n + 1, 0);
   const left = held.until - Date.now(), lost = held.lost || left <= 0;

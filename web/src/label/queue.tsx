@@ -1,4 +1,4 @@
-// A queue that is labelled: its item, what was done before, and the keys.
+// Labelling a queue: its item, the labels so far, and the keys.
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { LabelQueue, Said } from '../api';
 import { get, useLoad } from '../load';
@@ -35,7 +35,7 @@ export function QueuePage({ name }: { name: string }) {
   );
 }
 
-// useDesk is the work at a queue, from when the page opens until it closes.
+// useDesk returns the desk of a queue, from when the page opens until it closes.
 function useDesk(queue: string): Desk {
   const [, again] = useReducer((n: number) => n + 1, 0);
   const [desk] = useState(() => new Desk(queue, () => again(undefined)));
@@ -75,7 +75,8 @@ function Labelling({ q }: { q: LabelQueue }) {
   const answer = (said: Said) => { if (item) desk.answer(item, said, done); };
   const skip = () => { if (!done) desk.skip(); };
   useLayoutEffect(() => { if (wanted && now !== wanted) change({ done: now }, true); }, [wanted, now]);
-  // A layout effect: a key right after an item is shown must not answer the one before.
+  // A layout effect: a key pressed right after an item is shown must not answer the
+  // previous one.
   useLayoutEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       if (e.key === 'Escape' && typing(e.target) && box.current?.contains(e.target as Node)) { (e.target as HTMLElement).blur(); return; }
@@ -117,7 +118,7 @@ function Labelling({ q }: { q: LabelQueue }) {
   );
 }
 
-// Counts says how far the queue is, for this person and in all.
+// Counts shows the progress of the queue, for this person and in total.
 function Counts({ desk, q }: { desk: Desk; q: LabelQueue }) {
   const mine = desk.mine, all = mine + desk.left;
   return (
@@ -130,7 +131,7 @@ function Counts({ desk, q }: { desk: Desk; q: LabelQueue }) {
 
 interface Shown { desk: Desk; tools: preact.ComponentChildren; answer: (said: Said) => void }
 
-// Present is the item that is to be labelled.
+// Present is the item to label.
 function Present({ desk, q, tools, answer }: Shown & { q: LabelQueue }) {
   const h = desk.held;
   if (h) return <Item desk={desk} item={h.item} held={h} tools={tools} answer={answer} />;
@@ -149,7 +150,7 @@ function Present({ desk, q, tools, answer }: Shown & { q: LabelQueue }) {
   );
 }
 
-// Past is an item that the person labelled before. It can be labelled anew.
+// Past is an item that the person labelled before. It can be labelled again.
 function Past({ desk, done, tools, answer }: Shown & { done: Done }) {
   const loaded = useLoad(async () => ({ item: await desk.item(done) }), [done.label.id]);
   return <Data of={done.item ? { ...loaded, data: { item: done.item } } : loaded} what="the item">{(d) => <Item desk={desk} item={d.item} done={done} tools={tools} answer={answer} />}</Data>;

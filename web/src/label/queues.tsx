@@ -1,4 +1,4 @@
-// The queues: how far each is, how far people agree, and a form that makes one from a run.
+// The queues: progress, agreement, and a form that makes a queue from a run.
 import { useState } from 'preact/hooks';
 import type { LabelQueue, Page } from '../api';
 import { Failure, ask, get, useLoad } from '../load';
@@ -18,7 +18,7 @@ const most = 200;
 
 const pageOf = (name: string): string => '/label/' + encodeURIComponent(name);
 
-// Progress is how many items of a queue are done.
+// Progress shows how many items of a queue are done.
 export function Progress({ q }: { q: LabelQueue }) {
   return (
     <span class="queueprogress num">
@@ -69,7 +69,7 @@ export function Queues() {
   );
 }
 
-// About is one queue: its agreement, and how to end it.
+// About is one queue: its agreement, and how to delete it.
 function About({ name, gone }: { name: string; gone: () => void }) {
   const loaded = useLoad((signal) => get<LabelQueue>(queueAddress(name), signal), [name]);
   return (
@@ -89,7 +89,7 @@ function About({ name, gone }: { name: string; gone: () => void }) {
   );
 }
 
-// Remove removes a queue after a second question. Labels stay.
+// Remove deletes a queue after a confirmation. Its labels stay.
 function Remove({ name, gone }: { name: string; gone: () => void }) {
   const [sure, ask_] = useState(false), [said, say] = useState('');
   const remove = () => {

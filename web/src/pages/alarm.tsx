@@ -1,4 +1,4 @@
-// Alarms: the list, and one with what changed, since when, and what to do.
+// Alarms: the list, and one alarm with what changed, since when, and what to do.
 import { useState } from 'preact/hooks';
 import type { AlarmShown, AlarmView, Page } from '../api';
 import { ask, get, useLoad, useTask } from '../load';

@@ -5,7 +5,7 @@ import { plain } from '../text';
 import { address } from '../url';
 import { rateWithInterval } from './figures';
 
-const weak = 0.6; // kappa below this is weak, as proviso align says
+const weak = 0.6; // kappa below this is weak, as in proviso align
 
 const share = (hits: number, n: number): string => rateWithInterval({ value: n ? hits / n : null, ...wilson(hits, n) });
 
@@ -13,7 +13,7 @@ export const kappaOf = (e: Estimate): string => (e.value === null ? '–' : hund
 
 export const isWeak = (m: Alignment): boolean => m.kappa.value === null || m.kappa.value < weak || (m.kappa.low !== null && m.kappa.low <= 0);
 
-// benchAddress is the workbench of a judge, for the labels on a run.
+// benchAddress is the address of a judge's workbench, for the labels on a run.
 export const benchAddress = (judge: string, run: string, assertion = ''): string => address('/judges/' + encodeURIComponent(judge) + '/workbench', { run, assertion });
 
 export function Strength({ m }: { m: Alignment }) {
@@ -25,7 +25,7 @@ export function AlignmentLine({ m }: { m: Alignment }) {
   return <span class="num"><Strength m={m} /> agreement {rateWithInterval(m.agreement)}, kappa {kappaOf(m.kappa)}, on {plural(m.labels, 'label')}</span>;
 }
 
-// AlignmentCard shows the figures with the table of counts they come from.
+// AlignmentCard shows the figures and the underlying table of counts.
 export function AlignmentCard({ m }: { m: Alignment }) {
   const good = m.true_pass + m.false_fail, bad = m.true_fail + m.false_pass;
   const name = m.criterion || 'All criteria';

@@ -24,7 +24,7 @@ export default function Assertions() {
 
 const last = (h: AssertionHistory) => h.history.at(-1);
 
-// changed is the difference between the last two runs in which the assertion was decided.
+// changed returns the difference between the last two runs that decided the assertion.
 function changed(h: AssertionHistory) {
   const known = h.history.filter((x) => rate(x) !== null);
   return known.length < 2 ? null : difference(known.at(-2)!, known.at(-1)!);
@@ -121,7 +121,7 @@ function History({ h }: { h: AssertionHistory }) {
   );
 }
 
-// Judges says how far the judges of an assertion can be trusted.
+// Judges shows how far the judges of an assertion can be trusted.
 function Judges({ h }: { h: AssertionHistory }) {
   const loaded = useLoad((signal) => get<Items<Judge>>('/v1/judges', signal).then(items), []);
   return (

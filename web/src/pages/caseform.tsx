@@ -1,5 +1,5 @@
-// A case that a person writes. What was typed stays until it is saved, also when somebody
-// else changes the dataset meanwhile.
+// The form for a case. It keeps the entered text until it is saved, even if somebody else
+// changes the dataset meanwhile.
 import { useState } from 'preact/hooks';
 import type { ChangedDataset, DatasetVersion, Problem, StoredDataset } from '../api';
 import { ask, problemOf } from '../load';
@@ -9,12 +9,12 @@ import { Mistakes, datasetAddress } from './datasets';
 
 interface Variable { name: string; value: string }
 
-// Draft is what was typed. The page keeps it, because the form goes away while another
+// Draft is the entered text. The page keeps it, because the form is removed while another
 // version is loaded or shown.
 export interface Draft { id: string; about: string; vars?: Variable[]; expected: string; done: string; problem?: Problem }
 export const noDraft: Draft = { id: '', about: '', expected: '', done: '' };
 
-// asserts reads assertions: JSON, or one a line as "type: value".
+// asserts parses assertions: JSON, or one "type: value" per line.
 export function asserts(text: string): unknown[] {
   if (text.trimStart().startsWith('[')) return JSON.parse(text) as unknown[];
   return text.split('\n').map((l) => l.trim()).filter(Boolean).map((line) => {

@@ -1,4 +1,4 @@
-// The cases of a comparison by how they changed. A case opens with both outputs.
+// The cases of a comparison by kind of change. A case opens with both outputs.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Change, Comparison, Preview } from '../api';
 import { runAddress } from '../http';
@@ -14,7 +14,7 @@ const perPage = 50;
 
 interface Kind { id: string; name: string; changes: Change[]; names: string[]; size: number }
 
-// kinds sorts the changes. They come in the order of these lists.
+// kinds groups the changes, in the order of these lists.
 function kinds(c: Comparison): Kind[] {
   const { broke, fixed, flaky, still_failing: still } = c.cases;
   let at = 0;
@@ -59,10 +59,11 @@ export function Changes({ c, base, head }: { c: Comparison; base: string; head: 
   );
 }
 
-// titleOf is what people call a case: its id, or what the comparison knows of one without.
+// titleOf returns a case's name for people: its id or, for a case without one, the
+// comparison's title.
 const titleOf = (c: Comparison, id: string): string => c.titles?.[id] || id;
 
-// useInputs loads what the cases of a page are about: an id alone says little.
+// useInputs loads the inputs of a page's cases, because an id alone says little.
 function useInputs(head: string, list: Change[]): Map<number, string> {
   const rows = list.map((x) => x.head_rows[0]).filter((r) => r !== undefined).join(',');
   const loaded = useLoad((signal) => (rows ? get<Preview[]>(runAddress(head) + '/previews?index=' + rows, signal) : Promise.resolve([])), [head, rows]);

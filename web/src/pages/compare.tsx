@@ -32,8 +32,8 @@ export default function Compare() {
   );
 }
 
-// useBase resolves the base "previous": the run before the head of the same suite. The
-// second value says that there is none.
+// useBase resolves the base "previous" to the run before the head of the same suite. The
+// second value is true if there is none.
 function useBase(base: string, head: string): [base: string, none: boolean] {
   const before = useLoad(async (signal) => {
     if (base !== 'previous' || !head) return '';
@@ -47,8 +47,8 @@ function useBase(base: string, head: string): [base: string, none: boolean] {
   return base === 'previous' ? ['', head !== '' && before.data === ''] : [base, false];
 }
 
-// Choice chooses both runs. It applies on a click: going through a list with the keyboard
-// must not load each of its entries.
+// Choice selects both runs. It applies on a click, so that moving through a list with the
+// keyboard does not load each entry.
 function Choice({ base, head }: { base: string; head: string }) {
   const runs = useLoad((signal) => get<Page<Run>>('/v1/runs?limit=200', signal), []);
   const list = runs.data?.items ?? [];
@@ -98,12 +98,12 @@ type Decided = NonNullable<Comparison['decision']>;
 
 const outcomes = { pass: ['pass', '✓', 'Pass'], fail: ['fail', '✕', 'Fail'], inconclusive: ['error', '!', 'Inconclusive'] } as const;
 
-// aside says that a reason did not decide: it may be a drop, and gets no tick. What lets
-// a comparison pass is one reason, the first.
+// aside reports whether a reason did not decide. It may be a drop, so it gets no tick. A
+// passing comparison is decided by one reason, the first.
 const aside = (d: Decided, i: number): boolean => d.reasons[i]!.met && (d.decision !== 'pass' || i > 0);
 
-// foundBy says of which assertions, or of the suite by '', the test of the gate found
-// that they got worse. It asks for a drop only, so that the interval may contain 0.
+// foundBy returns the assertions that the gate's test found to be worse, and '' if it found
+// that of the suite. The test looks only for a drop, so the interval may contain 0.
 function foundBy(c: Comparison): Map<string, string> {
   const drops = (c.decision?.reasons ?? []).filter((r) => r.rule === 'assertions' || (r.rule === 'suite' && !r.met));
   return new Map(drops.map((r) => [r.assertion ?? '', r.met ? 'below the margin of the gate' : 'decided the gate']));
@@ -145,7 +145,7 @@ const holdsZero = (e: Effect): boolean => e.difference.low === null || e.differe
 
 const listed = 50;
 
-// Assertions lists those that decided first, then those that got worst.
+// Assertions lists the deciding assertions first, then those with the largest drop.
 function Assertions({ list, found }: { list: AssertionEffect[]; found: Map<string, string> }) {
   const { query } = usePlace();
   const all = query.get('assertions') === 'all';

@@ -1,5 +1,5 @@
-// Which instructions of a prompt have assertions. Assertions are tied to sentences by the
-// server; this page marks them.
+// Which instructions of a prompt have assertions. The server assigns assertions to
+// sentences; this page marks them.
 import type { ComponentChildren } from 'preact';
 import type { Prompt } from '../api';
 import { plural } from '../number';
@@ -36,7 +36,7 @@ function marked(text: string, list: Prompt['coverage']): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
   let at = 0;
   list.forEach((c, i) => {
-    if (c.start < at) return; // sentences do not overlap; one that does is listed only
+    if (c.start < at) return; // sentences should not overlap; one that does is only listed
     parts.push(...visible(text.slice(at, c.start)));
     const covered = c.assertions.length > 0;
     parts.push(<span key={i} class={'instruction ' + (covered ? 'covered' : 'open')}><span aria-hidden="true" class="sign">{covered ? '✓' : '○'}{i + 1}</span><span class="hidden">{covered ? 'Matched' : 'Not matched'}: </span>{visible(text.slice(c.start, c.end))}</span>);

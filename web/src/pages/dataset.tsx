@@ -1,4 +1,4 @@
-// One dataset: its versions, its cases, and what changed between two versions.
+// One dataset: its versions, its cases, and the differences between two versions.
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Case, ChangedDataset, DatasetDiff, DatasetVersion, Page, StoredDataset } from '../api';
 import { ask, get, useLoad, useTask } from '../load';
@@ -21,7 +21,7 @@ export function One({ name }: { name: string }) {
   const at = datasetAddress(name), here = versionAt(name, query);
   const loaded = useLoad((signal) => get<StoredDataset>(here, signal), [here]);
   const [turn, setTurn] = useState(0), [draft, edit] = useState<Draft>(() => ({ ...noDraft, ...typed<Draft>('case/' + name) }));
-  useLayoutEffect(() => { // not after the next paint: a reload would lose what was typed last
+  useLayoutEffect(() => { // not after the next paint: a reload would lose the last input
     const { problem: _, done: __, ...texts } = draft;
     keep('case/' + name, texts.id || texts.about || texts.expected || texts.vars?.some((v) => v.value) ? texts : undefined);
   }, [draft]);
@@ -71,10 +71,10 @@ function Versions({ d, list }: { d: StoredDataset; list: DatasetVersion[] }) {
 
 const pretty = (c: Case): string => JSON.stringify(c, null, 2);
 
-// text is a value in one line.
+// text formats a value on one line.
 const text = (v: unknown): string => (typeof v === 'string' ? v : JSON.stringify(v) ?? '');
 
-// said is an assertion in one line.
+// said formats an assertion on one line.
 function said(a: unknown): string {
   const { type, id, instruction, value } = (a ?? {}) as Record<string, unknown>;
   return [text(type ?? ''), text(instruction ?? id ?? value ?? '')].filter(Boolean).join(': ');

@@ -1,4 +1,4 @@
-// Datasets: cases that the server keeps under a name.
+// Datasets: named cases on the server.
 import { useState } from 'preact/hooks';
 import type { ChangedDataset, DatasetVersion, Page, Problem, Session } from '../api';
 import { ask, get, useLoad, useTask } from '../load';
@@ -23,7 +23,7 @@ export default function Datasets() {
   return <One key={part[1]} name={decoded(part[1]!)} />;
 }
 
-// Mistakes says why a change was not made: each mistake, with the nearest valid name.
+// Mistakes shows why a change was rejected: each mistake, with the nearest valid name.
 export function Mistakes({ problem }: { problem: Problem }) {
   const list = problem.errors ?? [];
   return (
@@ -45,7 +45,8 @@ const columns: Col<DatasetVersion>[] = [
 
 export const size = (bytes: number): string => (bytes < 10_000 ? count(bytes) + ' bytes' : bytes < 1e7 ? count(Math.round(bytes / 1000)) + ' kB' : count(Math.round(bytes / 1e6)) + ' MB');
 
-// useEdits tells whether this browser may change datasets; undefined while that is not known.
+// useEdits returns whether this browser may change datasets; undefined while that is
+// unknown.
 export function useEdits(): { edits?: boolean; why?: string } {
   const session = useLoad((signal) => get<Session>('/v1/session', signal), []).data;
   if (!session) return {};
@@ -76,7 +77,7 @@ function List() {
   );
 }
 
-// create makes an empty dataset, unless there is one of the name.
+// create makes an empty dataset, unless one with this name exists.
 const create = (name: string) => ask<DatasetVersion>('PUT', datasetAddress(name), { cases: [] }, undefined, { 'If-None-Match': '*' });
 
 function New() {
@@ -97,7 +98,7 @@ function New() {
   );
 }
 
-// FromRun adds the failures of a run to a dataset that is there, or to a new one.
+// FromRun adds a run's failures to an existing or a new dataset.
 function FromRun({ run, list }: { run: string; list: DatasetVersion[] }) {
   const [to, choose] = useState(list[0]?.name ?? ''), [fresh, setFresh] = useState('');
   const { busy, problem, run: task } = useTask(), [done, setDone] = useState<ChangedDataset>();

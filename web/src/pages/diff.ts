@@ -1,5 +1,5 @@
-// A difference of two texts by words (Myers' algorithm). Texts that are long or have
-// little in common have none: they are shown as they are.
+// Differences between two texts by words (Myers' algorithm). Texts that are long or have
+// little in common get no diff and are shown unmarked.
 import type { DiffPart } from '../api';
 
 const mostWords = 20_000, mostEdits = 1500;
@@ -26,11 +26,12 @@ export function wordDiff(expected: string, actual: string): DiffPart[] | undefin
 
 const words = (text: string): string[] => text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 
-// edits returns the shortest way from a to b, undefined if it is longer than mostEdits.
+// edits returns the shortest edit script from a to b; undefined if it is longer than
+// mostEdits.
 function edits(a: string[], b: string[]): DiffPart[] | undefined {
   const trace: Int32Array[] = [];
   const most = Math.min(a.length + b.length, mostEdits);
-  let reach = new Int32Array(5); // of the turn before: the furthest place on diagonal k is at k + d + 1
+  let reach = new Int32Array(5); // of the previous turn: the furthest place on diagonal k is at k + d + 1
   for (let d = 0; d <= most; d++) {
     const now = new Int32Array(2 * d + 3);
     for (let k = -d; k <= d; k += 2) {
@@ -48,7 +49,7 @@ function edits(a: string[], b: string[]): DiffPart[] | undefined {
   return undefined;
 }
 
-// walk goes back from the end along the furthest places.
+// walk traces the furthest places back from the end.
 function walk(trace: Int32Array[], a: string[], b: string[]): DiffPart[] {
   const parts: DiffPart[] = [];
   let x = a.length, y = b.length;

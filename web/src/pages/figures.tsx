@@ -5,10 +5,10 @@ import { count, percent, plural, points } from '../number';
 
 export const rate = (c: Counts): number | null => (decided(c) ? c.passed / asked(c) : null);
 
-// Below this, counts say more than a rate.
+// Below this number, counts are more informative than a rate.
 const few = 30;
 
-// Rate shows a pass rate with its bar, the 95 % interval and what it counts.
+// Rate shows a pass rate with its bar, its 95 % interval and its counts.
 export function Rate({ counts }: { counts: Counts }) {
   const n = asked(counts);
   if (n === 0) return <span class="muted">no verdict</span>;
@@ -24,7 +24,8 @@ export function Rate({ counts }: { counts: Counts }) {
   );
 }
 
-// difference is that of two rates with its 95 % interval (Newcombe's, from Wilson's).
+// difference returns the difference of two rates with its 95 % interval (Newcombe's, from
+// Wilson's).
 export function difference(base: Counts, head: Counts): { value: number; low: number; high: number } | null {
   const a = rate(base), b = rate(head);
   if (a === null || b === null) return null;
@@ -32,8 +33,8 @@ export function difference(base: Counts, head: Counts): { value: number; low: nu
   return { value: b - a, low: b - a - Math.hypot(b - y.low, x.high - a), high: b - a + Math.hypot(y.high - b, a - x.low) };
 }
 
-// Delta shows a difference of shares. One whose interval contains 0 is within the noise,
-// unless a stricter test has found it: found says by what.
+// Delta shows a difference of shares. If its interval contains 0, it is within the noise,
+// unless a stricter test found it; found names that test.
 export function Delta({ value, low, high, found }: { value: number | null; low: number | null; high: number | null; found?: string }) {
   if (value === null) return <span class="muted">–</span>;
   if (!found && (low === null || high === null || (low <= 0 && high >= 0))) return <span class="delta num muted" title="The 95 % interval of the difference contains 0">{value === 0 ? '0' : points(value)} <small>within noise</small></span>;
@@ -60,7 +61,7 @@ export function Spark({ rates }: { rates: (number | null)[] }) {
   );
 }
 
-// Whiskers draws a difference with its interval around 0, on a scale from −most to most.
+// Whiskers draws a difference and its interval on a scale from −most to most.
 export function Whiskers({ value, low, high, most, found }: { value: number | null; low: number | null; high: number | null; most: number; found?: string }) {
   if (value === null) return null;
   const x = (v: number) => 60 + (56 * Math.max(-most, Math.min(most, v))) / most;
@@ -74,7 +75,7 @@ export function Whiskers({ value, low, high, most, found }: { value: number | nu
   );
 }
 
-// rateWithInterval writes an estimate of a share, such as 74 % (69–79).
+// rateWithInterval formats an estimate of a share, such as 74 % (69–79).
 export function rateWithInterval(e: { value: number | null; low: number | null; high: number | null }): string {
   if (e.value === null) return '–';
   return percent(e.value) + (e.low === null || e.high === null ? '' : ' (' + Math.round(100 * e.low) + '–' + Math.round(100 * e.high) + ')');

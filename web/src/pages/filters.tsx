@@ -6,7 +6,7 @@ export function Field({ label, children }: { label: string; children: ComponentC
   return <label class="field"><span>{label}</span>{children}</label>;
 }
 
-// Filters is the row of filters of a list, with a button that clears them.
+// Filters is a list's row of filters, with a button that clears them.
 export function Filters({ active, clear, children }: { active: boolean; clear: string[]; children: ComponentChildren }) {
   return (
     <form class="filterrow" role="search" onSubmit={(e) => e.preventDefault()}>
@@ -16,7 +16,7 @@ export function Filters({ active, clear, children }: { active: boolean; clear: s
   );
 }
 
-// Search is the text filter of a list. The address follows the typing after a moment.
+// Search is a list's text filter. The address follows the input after a moment.
 export function Search({ label }: { label: string }) {
   const q = usePlace().query.get('q') ?? '';
   const [text, set] = useState(q);

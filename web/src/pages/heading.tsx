@@ -5,8 +5,8 @@ import { plain } from '../text';
 let opened = false;
 
 // Heading is the h1 of a page. When a page replaces another one, its heading takes the
-// focus, so that a screen reader says where one is.
-// crumb leads to where the page belongs, beside says what is most important about it.
+// focus, so that a screen reader announces the new page. crumb links to the parent page,
+// beside shows the most important fact.
 export function Heading({ title, crumb, beside, children }: { title: string; crumb?: ComponentChildren; beside?: ComponentChildren; children?: ComponentChildren }) {
   const h1 = useRef<HTMLHeadingElement>(null);
   useEffect(() => { document.title = plain(title) + ' · proviso'; }, [title]);

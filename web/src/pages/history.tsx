@@ -1,5 +1,5 @@
-// The pass rate of an assertion over runs, with its interval in each. The table beside it
-// has the same figures.
+// The pass rate of an assertion over runs, with the interval for each run. The table beside
+// it has the same figures.
 import type { AssertionHistory } from '../api';
 import { percent, when } from '../number';
 import { interval } from '../parts/rate';
@@ -18,7 +18,7 @@ export function HistoryChart({ points }: { points: Point[] }) {
   let path = '', pen = 'M';
   points.forEach((p, i) => {
     const r = rate(p);
-    if (r === null) { pen = 'M'; return; } // no data are a gap, never 0
+    if (r === null) { pen = 'M'; return; } // missing data is a gap, never 0
     path += pen + x(i).toFixed(1) + ' ' + y(r).toFixed(1);
     pen = 'L';
   });

@@ -3,10 +3,10 @@ import { get } from '../load';
 
 export type Items<T> = T[] | Page<T>;
 
-// items returns what a list of the server holds.
+// items returns the entries of a server list.
 export const items = <T>(list: Items<T>): T[] => (Array.isArray(list) ? list : list.items);
 
-// every loads all pages of a list, one after another.
+// every loads all pages of a list in sequence.
 export async function every<T>(path: string, signal: AbortSignal): Promise<T[]> {
   const list: T[] = [];
   for (let after = ''; ;) {

@@ -41,7 +41,7 @@ export default function Judges() {
   );
 }
 
-// Agreed is the agreement over all criteria in short.
+// Agreed is the overall agreement in short form.
 function Agreed({ j }: { j: Judge }) {
   const weak = j.alignment.filter(isWeak).length, strong = j.alignment.length - weak;
   return <span class="outcome">{strong > 0 && <span class="status pass"><span aria-hidden="true">✓ </span>{count(strong)} validated</span>}{weak > 0 && <span class="status error"><span aria-hidden="true">! </span>{count(weak)} weak</span>}</span>;

@@ -1,4 +1,4 @@
-// Keeping a changed assertion: as a new version of an assertion set, or as YAML to copy.
+// Saves a changed assertion: as a new version of an assertion set, or as YAML to copy.
 import { useState } from 'preact/hooks';
 import type { Definition, TrialResult } from '../api';
 import { Failure } from '../load';
@@ -6,10 +6,11 @@ import { plain } from '../text';
 import { Field } from './filters';
 import { putSet, setAddress, storedSet } from './storedset';
 
-// What an assertion of a set may have.
+// The members that an assertion of a set may have.
 const members = ['id', 'instruction', 'criteria', 'check', 'description', 'type', 'weight', 'severity', 'scope'];
 
-// yaml writes an assertion for a suite. Texts and structures are JSON, which YAML reads.
+// yaml formats an assertion for a suite. Texts and structures are JSON, which is valid
+// YAML.
 export function yaml(d: Definition): string {
   return '- ' + Object.entries(d).map(([key, v]) => (Array.isArray(v) ? key + ':\n' + v.map((e) => '    - ' + JSON.stringify(e)).join('\n') : key + ': ' + JSON.stringify(v))).join('\n  ') + '\n';
 }
@@ -17,7 +18,7 @@ export function yaml(d: Definition): string {
 export function Keep({ result, name, judge, context = '' }: { result: TrialResult; name: string; judge?: string | undefined; context?: string | undefined }) {
   const d = result.definition, judged = d.type === undefined || d.type === 'judge' || d.type === 'not-judge';
   const [set, setSet] = useState(name), [said, say] = useState(''), [busy, setBusy] = useState(false);
-  const fixed = context !== '' && !context.includes('{{'); // the context of a set has no variables
+  const fixed = context !== '' && !context.includes('{{'); // a set's context has no variables
   const keep = async () => {
     setBusy(true);
     say('');

@@ -1,4 +1,4 @@
-// Labels of people: the queues, and one queue to label.
+// Human labels: the queues, and one queue to label.
 import '../frame';
 import { Queues } from '../label/queues';
 import { QueuePage } from '../label/queue';

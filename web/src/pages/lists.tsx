@@ -1,5 +1,5 @@
-// The pages of lists, in one file: they share most of what they need, and a file for each
-// would take more requests than it saves bytes.
+// The list pages, in one file: they share most of their modules, and a file for each would
+// cost more requests than it saves bytes.
 import type { ComponentType } from 'preact';
 import '../frame';
 import Assertions from './assertions';

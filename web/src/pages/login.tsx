@@ -1,11 +1,11 @@
-// Login with an API key. The key is sent once, for a session; the page does not keep it.
+// Login with an API key. The key is sent once, to get a session; the page does not keep it.
 import { useState } from 'preact/hooks';
 import type { Session } from '../api';
 import { Failure, ask } from '../load';
 import { address, go, usePlace } from '../url';
 import { Heading } from './heading';
 
-// local returns an address of this app: others must not be opened after a login.
+// local returns an address within this app; a login must not open any other.
 function local(next: string | null): string {
   try {
     const to = new URL(next ?? '/runs', location.origin);
@@ -25,7 +25,7 @@ export default function Login() {
     try {
       await ask<Session>('POST', '/v1/session', { key: key.trim() });
       const to = local(query.get('next'));
-      if (to.startsWith('/docs')) location.replace(to); // it is no page of the app
+      if (to.startsWith('/docs')) location.replace(to); // not a page of the app
       else go(to, true);
     } catch (e) {
       say(e instanceof Failure ? (e.problem.status === 401 ? 'The server does not know this key, or it was revoked.' : e.message) : String(e));

@@ -1,4 +1,4 @@
-// The monitor: has an agent drifted, since when, and is anything silent?
+// The monitor: whether an agent has drifted, since when, and whether anything is silent.
 import type { Adoption, AgentAdoption, AlarmShown, Measure, Page, PullRequest, WatchView } from '../api';
 import { get, useLoad } from '../load';
 import { count, dollars, percent, plural, when } from '../number';
@@ -48,7 +48,7 @@ function Overview() {
   );
 }
 
-// rank puts watches that ask for somebody first.
+// rank puts watches that need attention first.
 const rank = (w: WatchView): number => ['alarm', 'silent', 'learning', 'ok'].indexOf(w.state);
 
 function Alarms({ of }: { of: AlarmShown[] }) {

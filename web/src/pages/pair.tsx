@@ -9,7 +9,7 @@ import { plain, shorten, Text, visible } from '../text';
 import { address } from '../url';
 import { wordDiff } from './diff';
 
-// mostShown is how much of an output the page shows; a link leads to the rest.
+// mostShown limits the shown part of an output; a link leads to the rest.
 const mostShown = 50_000;
 
 const load = (run: string, row: number | undefined, signal: AbortSignal): Promise<Detail | null> =>
@@ -67,7 +67,7 @@ function Side({ title, run, d, parts }: { title: string; run: string; d: Detail 
   );
 }
 
-// Words shows one side of a difference: words that only this side has stand out.
+// Words shows one side of a difference. Words that only this side has are highlighted.
 export function Words({ parts }: { parts: DiffPart[] }) {
   return (
     <bdi class="text">
@@ -76,7 +76,7 @@ export function Words({ parts }: { parts: DiffPart[] }) {
   );
 }
 
-// Reasons shows the assertions that changed, or that did not pass on a side.
+// Reasons shows the assertions that changed, or that did not pass on either side.
 function Reasons({ x, was, is }: { x: Change; was: Detail | null; is: Detail | null }) {
   const of = (d: Detail | null) => new Map((d?.assertions ?? []).map((a) => [a.name, a]));
   const before = of(was), after = of(is), touched = new Set([...x.broke, ...x.fixed]);

@@ -1,5 +1,5 @@
-// The playground: change a sentence of a prompt or an assertion, and see which promises
-// the answer keeps, and why.
+// The playground: change a sentence of a prompt or an assertion, and see which promises the
+// answer keeps, and why.
 import { useEffect, useState } from 'preact/hooks';
 import type { Session } from '../api';
 import { get, useLoad } from '../load';
@@ -14,11 +14,12 @@ import { usePlace } from '../url';
 import { Heading } from './heading';
 import '../frame';
 
-// What opens the playground with texts of its own loads this page, and nothing beside it: one
-// more entry would split what all pages share, and each page would load one file more.
+// Pages that open the playground with texts of their own load only this module. One more
+// entry point would split the modules that all pages share, so each page would load one
+// more file.
 export { play };
 
-// can says whether a session may evaluate here.
+// can reports whether a session may evaluate here.
 const can = (s: Session): boolean => s.mode === 'serve' && (s.scopes.includes('evaluate') || s.scopes.includes('admin'));
 
 export default function Playground() {
@@ -33,7 +34,7 @@ export default function Playground() {
   );
 }
 
-// usePlay renders again when the state of the tab changes.
+// usePlay renders again when the tab's state changes.
 function usePlay(): Play {
   const state = play(), [, turn] = useState(0);
   useEffect(() => {
@@ -48,7 +49,7 @@ function Bench() {
   const state = usePlay(), { query } = usePlace(), provider = query.get('provider') ?? '';
   state.auto = query.get('auto') !== 'off';
   const ask = () => { if (provider && !state.asking && (state.draft.prompt.trim() || state.draft.input.trim())) void state.ask(provider); };
-  // Ctrl+Enter asks if a provider is chosen, else it judges.
+  // Ctrl+Enter sends the prompt if a provider is chosen, otherwise it judges.
   const keys = (e: KeyboardEvent) => {
     if (e.key !== 'Enter' || !(e.ctrlKey || e.metaKey)) return;
     e.preventDefault();
@@ -74,7 +75,7 @@ function Bench() {
   );
 }
 
-// DownloadAll saves what is on the page as a request for POST /v1/evaluate.
+// DownloadAll saves the page's content as a request for POST /v1/evaluate.
 function DownloadAll() {
   const save = () => {
     const state = play(), { input, output, ...rest } = state.about();

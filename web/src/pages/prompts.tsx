@@ -1,4 +1,4 @@
-// Prompts with their versions: what changed, and what do assertions cover?
+// Prompts with their versions: what changed, and what assertions cover.
 import type { Prompt } from '../api';
 import { useLoad } from '../load';
 import { plural, when } from '../number';

@@ -38,8 +38,8 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
-// useJudges loads what the judges of a run did once its results have been shown: the server
-// takes long to count it.
+// useJudges loads the judges' work after the results of the run are shown, because the
+// server takes long to compute it.
 function useJudges(source: HttpSource, run: Run | undefined): BatchJudge[] {
   const [judges, set] = useState<BatchJudge[]>([]), ended = run !== undefined && !active(run);
   useEffect(() => {
@@ -74,7 +74,7 @@ function Head({ run, judges }: { run: Run; judges: BatchJudge[] }) {
   );
 }
 
-// Banner says how far the figures below can be trusted.
+// Banner shows how far the figures below can be trusted.
 function Banner({ run }: { run: Run }) {
   const { finished, rows } = run.progress;
   const so = count(finished) + (rows ? ' of ' + count(rows) : '') + ' results';

@@ -16,7 +16,7 @@ import { RunVerdict, active, cutOff, runName, spent } from './verdict';
 
 const shown = 50, searched = 500, earlier = 200;
 
-// What the filter of the verdict offers.
+// The options of the verdict filter.
 const states: [string, string, (r: Run) => boolean][] = [
   ['fail', 'With failures', (r) => r.progress.failed > 0],
   ['error', 'With errors', (r) => r.progress.errors > 0],
@@ -33,7 +33,8 @@ function matches(r: Run, state: string, q: string): boolean {
 export default function Runs() {
   const { query } = usePlace();
   const suite = query.get('suite') ?? '', state = query.get('status') ?? '', q = query.get('q') ?? '', after = query.get('after') ?? '';
-  // The server knows neither words nor verdicts: more runs are loaded, and those that match are shown.
+  // The server filters neither by words nor by verdicts: the page loads more runs and shows
+  // those that match.
   const limit = state || q ? searched : shown;
   const list = address('/v1/runs', { suite, after, limit: String(limit) });
   const runs = useLoad((signal) => get<Page<Run>>(list, signal), [list]);
@@ -66,12 +67,13 @@ export default function Runs() {
   );
 }
 
-// usePast loads the runs before those of the page, which its changes and lines need.
+// usePast loads the runs before those of the page. Their rates are needed for changes and
+// lines.
 function usePast(next: string | undefined, suite: string): Run[] | undefined {
   return useLoad((signal) => (next ? get<Page<Run>>(address('/v1/runs', { suite, after: next, limit: String(earlier) }), signal).then((p) => p.items) : Promise.resolve([])), [next, suite]).data;
 }
 
-// useReload loads again while the page is in view: sooner if a run is running.
+// useReload reloads while the page is visible, more often if a run is running.
 function useReload(live: boolean, retry: () => void): void {
   useEffect(() => {
     const timer = setInterval(() => { if (!document.hidden) retry(); }, live ? 2000 : 20_000);
@@ -79,7 +81,7 @@ function useReload(live: boolean, retry: () => void): void {
   }, [live]);
 }
 
-// useSuites keeps the suites seen so far, so that a filter can be changed for another.
+// useSuites keeps the suites seen so far, so that the filter can switch between them.
 function useSuites(runs: Run[] | undefined, current: string): string[] {
   const [known, add] = useState<string[]>([]);
   useEffect(() => {
@@ -88,12 +90,12 @@ function useSuites(runs: Run[] | undefined, current: string): string[] {
   return known;
 }
 
-// RunTable shows runs; of says what they are a part of.
+// RunTable shows runs; of describes the list that they are a part of.
 function RunTable({ runs, all, of }: { runs: Run[]; all: Run[]; of: string }) {
   const [picked, pick] = useState<string[]>([]);
   const toggle = (id: string) => pick((p) => (p.includes(id) ? p.filter((x) => x !== id) : [...p, id].slice(-2)));
   const pair = picked.map((id) => all.find((r) => r.id === id)).filter((r) => r !== undefined).sort((a, b) => a.created_at.localeCompare(b.created_at));
-  const before = new Map<string, Run[]>(); // of each run, with itself, newest first
+  const before = new Map<string, Run[]>(); // by run: the run and its predecessors, newest first
   const bySuite = new Map<string, Run[]>();
   for (const r of all) bySuite.set(r.suite, [...(bySuite.get(r.suite) ?? []), r]);
   for (const list of bySuite.values()) list.forEach((r, i) => before.set(r.id, list.slice(i, i + 20)));
@@ -122,10 +124,10 @@ function RunTable({ runs, all, of }: { runs: Run[]; all: Run[]; of: string }) {
   );
 }
 
-// Only runs with all of their rows can be compared by their rates.
+// Rates are comparable only between runs that have all rows.
 const complete = (r: Run): boolean => r.status === 'done' && !cutOff(r) && rate(r.progress) !== null;
 
-// Change compares a run with the one before it of the same suite.
+// Change compares a run with its predecessor of the same suite.
 function Change({ run, past }: { run: Run; past: Run[] }) {
   const base = past.slice(1).find(complete);
   const d = base && complete(run) ? difference(base.progress, run.progress) : null;

@@ -1,4 +1,5 @@
-// What this server is, and who may use it. Keys are never shown, only whether they are there.
+// Facts about this server, and who may use it. Keys are never shown, only whether they
+// exist.
 import { useState } from 'preact/hooks';
 import type { Session, Settings as Data_ } from '../api';
 import { Failure, ask, get, useLoad } from '../load';
@@ -56,7 +57,7 @@ export default function Settings() {
   );
 }
 
-// Providers shows those with a key; the others are many.
+// Providers shows only the providers with a key; there are many others.
 function Providers({ list }: { list: Provider[] }) {
   const ready = list.filter((p) => p.key !== 'absent'), rest = list.filter((p) => p.key === 'absent');
   return (

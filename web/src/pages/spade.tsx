@@ -1,5 +1,5 @@
-// Assertions for what a prompt asks: proposed by rules, tried on outputs, and selected.
-// The choices of a person are in the address, and what was pasted is kept for the tab.
+// Assertions for the instructions of a prompt: proposed by rules, tried on outputs, and
+// selected. The person's choices are in the address; pasted texts are kept for the tab.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Prompt, Said, Session, SpadeAnswer, SpadeRequest } from '../api';
 import { ask, get, useLoad, type Loaded } from '../load';
@@ -15,7 +15,7 @@ import { draft, examples, joined, keepDraft, kept, parts } from './spadedraft';
 import { Candidates, History, Outputs, Sentences, Summary, Unchecked } from './spadeparts';
 import { Save, SaveFile } from './spadesave';
 import { Table, type Col } from './table';
-// What the frame shares with every page is then one file.
+// This import keeps what the frame shares with every page in one file.
 import '../frame';
 
 const listed = 500;
@@ -40,7 +40,7 @@ const columns: Col<Prompt>[] = [
   { label: 'Instructions matched', cell: (p) => (p.coverage.length ? p.coverage.filter((c) => c.assertions.length).length + ' of ' + p.coverage.length : <span class="muted">none found</span>) },
 ];
 
-// Choose lists the prompts of the runs, and takes pasted ones.
+// Choose lists the prompts of the runs, and accepts pasted ones.
 function Choose({ loaded }: { loaded: Loaded<Prompt[]> }) {
   const q = (usePlace().query.get('q') ?? '').toLowerCase();
   return (
@@ -61,7 +61,7 @@ function Choose({ loaded }: { loaded: Loaded<Prompt[]> }) {
   );
 }
 
-// texts reads files in the order of their names, numbers by their value.
+// texts reads files in the order of their names, with numbers ordered by value.
 const texts = async (list: FileList | null): Promise<File[]> => [...(list ?? [])].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 
 function Paste() {
@@ -80,7 +80,7 @@ function Paste() {
     const read = examples(outputs);
     if (!parts(versions).length) return say('Paste at least one version of the prompt.');
     if (typeof read === 'string') return say(sentence(read));
-    const ids = new Set(read.map((e) => e.id)); // a label of an output that is gone is a mistake
+    const ids = new Set(read.map((e) => e.id)); // a label for a missing output is a mistake
     draft.said = Object.fromEntries(Object.entries(draft.said).filter(([id]) => ids.has(id)));
     keepDraft();
     change({ of: 'texts', q: '', reject: '', keep: '', s: '' });
@@ -105,14 +105,14 @@ function Paste() {
   );
 }
 
-// names reads a list in the address.
+// names parses a list in the address.
 const names = (text: string | null): string[] => (text ? text.split(',') : []);
 
 const number = (text: string | null, usual: number): number => (text === null || text === '' || !(+text >= 0 && +text <= 1) ? usual : +text);
 
 interface Source { prompt?: Prompt }
 
-// request is what the server is asked.
+// request returns the request to the server.
 function request({ prompt }: Source, query: URLSearchParams, said: Record<string, Said>): SpadeRequest | string {
   const out: SpadeRequest = { reject: names(query.get('reject')), keep: names(query.get('keep')), alpha: number(query.get('alpha'), 0.6), tau: number(query.get('tau'), 0.25), labels: said };
   if (prompt) {
@@ -162,7 +162,7 @@ function Work({ title, source }: { title: string; source: Source }) {
   );
 }
 
-// useKept keeps the last data while those of another request are loaded.
+// useKept keeps the last data while another request is loading.
 function useKept<T>(loaded: Loaded<T>): Loaded<T> {
   const last = useRef<Loaded<T> | undefined>(undefined);
   if (loaded.data !== undefined) last.current = loaded;

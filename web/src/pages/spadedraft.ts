@@ -1,5 +1,6 @@
-// What a person pasted: versions of a prompt and outputs, with their labels. It stays for the
-// browser tab, so that other pages can be visited in between, and survives a reload.
+// Texts that a person pasted: versions of a prompt, and outputs with their labels. They are
+// kept for the browser tab, so that other pages can be visited in between, and survive a
+// reload.
 import type { Said, SpadeExample } from '../api';
 import { keep, most, typed } from '../parts/typed';
 
@@ -11,14 +12,14 @@ export const draft: Draft = { ...none(), ...typed<Partial<Draft>>(place) };
 
 let timer = 0;
 
-// save keeps the draft now.
+// save stores the draft now.
 function save(): void {
   clearTimeout(timer);
   timer = 0;
   keep(place, draft.versions || draft.outputs ? draft : undefined);
 }
 
-// keepDraft keeps the draft once nothing has been typed for a moment.
+// keepDraft stores the draft after a pause in typing.
 export function keepDraft(): void {
   if (!timer) addEventListener('pagehide', save, { once: true });
   clearTimeout(timer);
@@ -27,24 +28,24 @@ export function keepDraft(): void {
 
 addEventListener('proviso-logout', () => { clearTimeout(timer); removeEventListener('pagehide', save); timer = 0; Object.assign(draft, none()); });
 
-// kept says whether texts of this length survive a reload.
+// kept reports whether texts of this length survive a reload.
 export const kept = (versions: string, outputs: string): boolean => versions.length + outputs.length < most * 0.9;
 
-// between is the line that separates versions, and outputs that are plain text.
+// between matches the line that separates versions, and outputs in plain text.
 const between = /^---[ \t]*\r?$\n?/m;
 
 export const joined = (texts: string[]): string => texts.map((t) => t.replace(/\n*$/, '\n')).join('---\n');
 
-// parts cuts a text at lines of three dashes.
+// parts splits a text at lines of three dashes.
 export const parts = (text: string): string[] => text.split(between).map((t) => t.replace(/\r\n?/g, '\n').replace(/\n+$/, '')).filter((t) => t.trim());
 
 const labels: Record<string, Said> = { pass: 'pass', good: 'pass', true: 'pass', 1: 'pass', fail: 'fail', bad: 'fail', false: 'fail', 0: 'fail', unsure: 'unsure' };
 
-// oneLine is an id as one line, without what UTF-8 cannot hold.
+// oneLine formats an id as one line, without characters that UTF-8 cannot encode.
 const oneLine = (id: string): string => new TextDecoder().decode(new TextEncoder().encode(id)).replace(/[\r\n\0]/g, ' ');
 
-// examples reads outputs: JSON Lines with output, and perhaps id and label, or texts
-// between lines of three dashes. A mistake is a message with its line.
+// examples parses outputs: JSON Lines with output and optionally id and label, or texts
+// separated by lines of three dashes. For a mistake it returns a message with the line.
 export function examples(text: string): SpadeExample[] | string {
   if (!text.trim()) return [];
   if (!text.trimStart().startsWith('{')) return parts(text).map((output, i) => ({ id: 'o' + (i + 1), output }));

@@ -1,4 +1,4 @@
-// What the page about assertions for a prompt shows of an answer of the server.
+// Parts of the spade page that show a server answer.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Said, SpadeAnswer, SpadeCandidate, SpadeOutput, SpadeSentence } from '../api';
@@ -11,14 +11,14 @@ import { Difference } from './difference';
 import { Field } from './filters';
 import { SaveFile } from './spadesave';
 
-// link is the address of this page with other parameters.
+// link returns the address of this page with other parameters.
 function link(params: Record<string, string>): string {
   const { path, query } = here();
   for (const [name, value] of Object.entries(params)) query.set(name, value);
   return address(path, query);
 }
 
-// Summary says what is selected and how good that is.
+// Summary shows what is selected and how good the selection is.
 export function Summary({ a }: { a: SpadeAnswer }) {
   const s = a.selection;
   if (!a.candidates.length) return <p class="remark">No rule understands an instruction of this prompt. What is below needs a model.</p>;
@@ -46,7 +46,7 @@ function Ids({ list }: { list: string[] }) {
   return <>{list.slice(0, most).map((id) => <a key={id} class="chip" href={link({ o: id, show: '' })}>{plain(shorten(id, 40))}</a>)}{list.length > most && <span class="muted">and {count(list.length - most)} more</span>}</>;
 }
 
-// Sentences shows the newest version. A sentence leads to its candidates.
+// Sentences shows the newest version. A sentence links to its candidates.
 export function Sentences({ a }: { a: SpadeAnswer }) {
   const { query } = usePlace();
   const text = a.history.at(-1)?.text ?? '', open = query.get('s');
@@ -120,15 +120,16 @@ const filters: Record<string, [string, (e: SpadeOutput) => boolean]> = {
   failed: ['Good but failed', (e) => e.label === 'pass' && e.caught_by.length > 0], left: ['Without a label', (e) => !e.label],
 };
 
-// caseOf is the address of an output in its run: ids are those of cases, with @2 for the second
-// column, .3 for the third repeat, and ~row 7 where one id stands for several rows.
+// caseOf returns the address of an output in its run. Ids are those of cases, with @2 for
+// the second column, .3 for the third repeat, and ~row 7 where several rows have the same
+// id.
 function caseOf(run: string, id: string): string {
   const [, name, column, repeat] = /^(.*?)(?:@(\d+))?(?:\.(\d+))?(?:~row \d+)?$/s.exec(id)!;
   return address('/runs/' + encodeURIComponent(run), { case: name!, p: column ? String(Number(column) - 1) : '', r: repeat ? String(Number(repeat) - 1) : '', status: 'all' });
 }
 
-// Outputs lets a person label what candidates are tried on. stores says that labels go to
-// the server; else they stay on the page.
+// Outputs lets a person label the outputs on which candidates are tried. stores means that
+// labels go to the server; otherwise they stay on the page.
 export function Outputs({ a, run, stores, say }: { a: SpadeAnswer; run: string; stores: boolean; say: (id: string, label: Said) => void }) {
   const { query } = usePlace();
   const only = query.get('o'), show = filters[query.get('show') ?? ''] ? query.get('show') ?? '' : '';
@@ -170,7 +171,8 @@ export function Outputs({ a, run, stores, say }: { a: SpadeAnswer; run: string; 
   );
 }
 
-// Unchecked lists what rules do not understand, and how a model is asked about it.
+// Unchecked lists the instructions that rules do not understand, and how to ask a model
+// about them.
 export function Unchecked({ a }: { a: SpadeAnswer }) {
   const by = new Map<string, SpadeAnswer['unchecked']>();
   for (const u of a.unchecked) by.set(u.category, [...(by.get(u.category) ?? []), u]);
@@ -193,7 +195,8 @@ export function Unchecked({ a }: { a: SpadeAnswer }) {
 
 const signs = { added: '+', removed: '−', moved: '~' } as const;
 
-// History shows how the prompt changed: by categories, and as a difference of two versions.
+// History shows how the prompt changed: by category, and as a difference between two
+// versions.
 export function History({ a }: { a: SpadeAnswer }) {
   const { query } = usePlace();
   const newest = a.history.length - 1;

@@ -1,4 +1,4 @@
-// What leaves the page: files, and the selection as an assertion set of the server.
+// Exports of the page: files, and the selection as an assertion set on the server.
 import { useState } from 'preact/hooks';
 import type { SpadeAnswer } from '../api';
 import { Failure } from '../load';
@@ -7,7 +7,7 @@ import { sentence } from '../parts/states';
 import { plain } from '../text';
 import { putSet, setAddress, storedSet, type Stored } from './storedset';
 
-// SaveFile downloads a text that the page has, or asks for.
+// SaveFile downloads a text that the page has or requests.
 export function SaveFile({ name, text, children }: { name: string; text: string | (() => Promise<string>); children: string }) {
   const [busy, setBusy] = useState(false), [said, say] = useState('');
   const save = async () => {
@@ -23,14 +23,14 @@ export function SaveFile({ name, text, children }: { name: string; text: string 
   return <><button type="button" disabled={busy} onClick={() => void save()}>{children}</button><span role="status">{plain(said)}</span></>;
 }
 
-// ofSet is a candidate as an assertion of a set: the check has what a suite writes beside
-// the id.
+// ofSet converts a candidate to an assertion of a set: the check has the members of the
+// suite's assertion except the id and the description.
 function ofSet({ id, description, config, ...check }: Record<string, unknown>): Record<string, unknown> {
   return { id, ...(description ? { instruction: description } : {}), check: { ...check, ...(config ? { config } : {}) } };
 }
 
-// Save stores the selection under a name. A set of this name gets a new version only after
-// a second click.
+// Save stores the selection under a name. An existing set gets a new version only after a
+// second click.
 export function Save({ a, suite, may, name: usual }: { a: SpadeAnswer; suite: () => Promise<string>; may: boolean; name: string }) {
   const [name, set] = useState(usual.toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'prompt');
   const [there, setThere] = useState<{ name: string; set: Stored | undefined }>(), [said, say] = useState(''), [busy, setBusy] = useState(false);

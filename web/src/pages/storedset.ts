@@ -12,8 +12,8 @@ export const storedSet = <T = Stored>(at: string): Promise<T | undefined> => get
   throw e;
 });
 
-// putSet stores a new version with other assertions, and keeps all else of the version that
-// was loaded. The server refuses it (409) if somebody else has changed the set since then.
+// putSet stores a new version with other assertions, and keeps the rest of the loaded
+// version. The server refuses it (409) if somebody else has changed the set since then.
 export function putSet(at: string, before: Stored | undefined, assertions: Record<string, unknown>[], prompt = before?.prompt, context = before?.context): Promise<{ number?: number }> {
   const { threshold, templates } = before ?? {};
   const body = { assertions, ...(prompt ? { prompt } : {}), ...(threshold === undefined ? {} : { threshold }), ...(templates ? { templates } : {}), ...(context ? { context } : {}) };

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 
 export interface Col<T> { label: string; head?: ComponentChildren; num?: boolean; wide?: boolean; cell: (row: T) => ComponentChildren }
 
-// Table is a table that turns into a list of cards where the screen is narrow: each cell
-// then shows the label of its column. The first column names the row.
+// Table is a table that becomes a list of cards on narrow screens, where each cell shows
+// its column's label. The first column names the row.
 export function Table<T>({ caption, cols, rows, id }: { caption: string; cols: Col<T>[]; rows: T[]; id: (row: T) => string }) {
   const kind = (c: Col<T>) => (c.num ? 'num right' : c.wide ? 'colwide' : undefined);
   return (

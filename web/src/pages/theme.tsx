@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 const themes = ['auto', 'light', 'dark'];
 
-// Some browsers refuse the storage; the theme then lasts as long as the page.
+// Some browsers refuse access to storage; the theme then lasts as long as the page.
 function stored(): string {
   try { return localStorage.getItem('theme') ?? 'auto'; } catch { return 'auto'; }
 }
@@ -17,7 +17,7 @@ export function startTheme(): void {
   addEventListener('storage', () => apply(stored()));
 }
 
-// ThemeButton goes through the themes: that of the system, light, dark.
+// ThemeButton cycles through the themes: system, light, dark.
 export function ThemeButton() {
   const [theme, set] = useState(() => (themes.includes(stored()) ? stored() : 'auto'));
   const next = () => {

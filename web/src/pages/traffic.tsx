@@ -1,4 +1,4 @@
-// The traffic explorer: events by filters, one event with its verdicts, its conversation.
+// The traffic explorer: filtered events, one event with its verdicts, and its conversation.
 import { useState } from 'preact/hooks';
 import type { Agent, Conversation, EventVerdict, Page, TrafficEvent } from '../api';
 import { get, useLoad } from '../load';
@@ -15,7 +15,7 @@ import { Heading } from './heading';
 import { items } from './items';
 import { Table, type Col } from './table';
 
-// The filters that the page has fields for, and those that only links set.
+// The filters with fields on the page, and those that only links set.
 const shown = ['q', 'agent', 'status', 'feedback', 'failed'], linked = ['watch', 'assertion', 'version', 'model', 'prompt', 'segment', 'user', 'conversation', 'since', 'until', 'trace_id'];
 
 export default function Traffic() {

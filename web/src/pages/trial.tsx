@@ -1,4 +1,4 @@
-// What a changed judge does better and worse than before.
+// What a changed judge does better and worse than the base.
 import { useState } from 'preact/hooks';
 import type { Estimate, Flip, LeftOut, Trial, TrialHalf, TrialResult } from '../api';
 import { count, dollars, hundredths, plural } from '../number';
@@ -45,7 +45,7 @@ interface Row { name: string; before: string; after: string; difference?: Estima
 
 const signed = (v: number): string => (v >= 0.005 ? '+' : '') + hundredths(v);
 
-// Change shows a difference of kappa; one of shares is in points.
+// Change shows a difference of kappa; a difference of shares is in percentage points.
 function Change({ of: d, share }: { of: Estimate; share: boolean }) {
   if (d.value === null) return <span class="muted">–</span>;
   const noise = d.low === null || d.high === null || (d.low <= 0 && d.high >= 0);
@@ -84,8 +84,9 @@ function Half({ title, half: h }: { title: string; half: TrialHalf }) {
 
 const step = 10;
 
-// Flips lists what was judged differently. Those of the held-out half are shown on demand
-// only: who reads them changes the judge for them, and they hold nothing out any more.
+// Flips lists the differing verdicts. It shows those of the held-out half only on demand: a
+// person who has read them changes the judge to fit them, so they no longer hold anything
+// out.
 function Flips({ trial, list }: { trial: Trial; list: Flip[] }) {
   const { query } = usePlace();
   const all = query.get('flips') === 'all';

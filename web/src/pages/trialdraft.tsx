@@ -1,5 +1,5 @@
-// The change of a judge that is tried: the assertion, what the judge may look at, and the
-// model. What is typed survives a failed request and a reload.
+// The change to a judge under trial: the assertion, the context of the judge, and the
+// model. The entered text survives a failed request and a reload.
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Judge, TrialBase, TrialChange } from '../api';
 import { ask, get, useLoad, useTask } from '../load';
@@ -17,7 +17,7 @@ export const trials = '/v1/judge-trials';
 const text = (v: unknown): string => (typeof v === 'string' ? v : '');
 const listOf = (v: unknown): unknown[] => (Array.isArray(v) ? v : v === undefined || v === null ? [] : [v]);
 
-// written is a criterion as it is edited: its text, or a template as JSON.
+// written is a criterion in the form for editing: its text, or a template as JSON.
 const written = (c: unknown): string => (typeof c === 'string' ? c : c && typeof c === 'object' && Object.keys(c).join() === 'text' ? text((c as { text: unknown }).text) : JSON.stringify(c));
 
 function read(line: string): unknown {
@@ -25,10 +25,10 @@ function read(line: string): unknown {
   try { return JSON.parse(line); } catch { return line; }
 }
 
-// Typed is what the fields hold.
+// Typed has the contents of the fields.
 interface Typed { instruction: string; criteria: string[]; value: string; prompt: string; context: string; judge: string }
 
-// stored is the assertion of the run, with a change.
+// stored returns the run's assertion with a change applied.
 function stored(d: Record<string, unknown>, from: TrialChange = {}): Typed {
   return {
     instruction: from.instruction ?? text(d.instruction), criteria: listOf(from.criteria ?? d.criteria).map(written), value: from.value ?? text(d.value),
@@ -36,7 +36,7 @@ function stored(d: Record<string, unknown>, from: TrialChange = {}): Typed {
   };
 }
 
-// changeOf is what differs from the assertion of the run.
+// changeOf returns the differences from the run's assertion.
 function changeOf(d: Record<string, unknown>, t: Typed): TrialChange {
   const was = stored(d);
   return {
@@ -59,7 +59,7 @@ export function Draft({ base, id, from, may, running }: { base: TrialBase; id: s
   const made = changeOf(d, now), criteria = now.criteria.flatMap((c, i) => (c.trim() ? [i] : []));
   const wording = useWording(rubric || (!now.instruction.trim() && !criteria.length) ? undefined
     : { id: shorten(base.assertion, 200), instruction: now.instruction, criteria: criteria.map((i) => read(now.criteria[i]!)) });
-  // A finding on a criterion counts only those that are written.
+  // A finding's pointer counts only the criteria that are not empty.
   const at = (i: number) => wording.found.filter((f) => f.pointer === '/criteria/' + criteria.indexOf(i) || f.pointer?.startsWith('/criteria/' + criteria.indexOf(i) + '/'));
   const rest = wording.found.filter((f) => !/^\/criteria\/\d/.test(f.pointer ?? ''));
   const start = () => run(async () => {

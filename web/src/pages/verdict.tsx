@@ -7,13 +7,13 @@ import { address } from '../url';
 
 export const active = (r: Run): boolean => goesOn(r.status);
 
-// cutOff says that a run has ended without all of its rows.
+// cutOff reports whether a run has ended without all of its rows.
 export const cutOff = (r: Run): boolean => !active(r) && r.progress.rows > 0 && r.progress.finished < r.progress.rows;
 
 export const runName = (r: Run): string => r.id + (r.version && r.version !== '1' ? ' · version ' + r.version.slice(0, 12) : '');
 
-// spent is the time of a run in milliseconds, null if it is not known. When a run was
-// pushed says nothing about how long it took.
+// spent returns the duration of a run in milliseconds, null if unknown. The time at which a
+// run was pushed says nothing about its duration.
 export function spent(r: Run): number | null {
   if (!r.started_at || !r.ended_at || r.pushed) return null;
   return Math.max(0, Date.parse(r.ended_at) - Date.parse(r.started_at));

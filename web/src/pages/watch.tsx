@@ -1,4 +1,4 @@
-// One watch: the charts of its assertions, what differs in a range, and thumbs.
+// One watch: the charts of its assertions, the differences in a range, and thumbs.
 import type { AlarmShown, ChartView, Page, SeriesLine, WatchDifferences, WatchSeries, WatchThumbs, WatchView } from '../api';
 import { get, useLoad } from '../load';
 import { count, dollars, duration, percent, plural, points, when } from '../number';
@@ -44,7 +44,7 @@ export function WatchPage({ name }: { name: string }) {
   );
 }
 
-// order puts what is in alarm first, then the worst rates.
+// order puts assertions in alarm first, then the worst rates.
 function order(lines: SeriesLine[], w?: WatchView): SeriesLine[] {
   const alarm = (l: SeriesLine) => (chartOf(l, w?.charts ?? [])?.state === 'alarm' ? 1 : 0);
   return [...lines].sort((a, b) => alarm(b) - alarm(a) || (b.total.rate ?? -1) - (a.total.rate ?? -1));
@@ -64,13 +64,13 @@ function About({ w }: { w: WatchView }) {
   );
 }
 
-// begins marks where the lines of later versions and judges of the assertion begin.
+// begins returns marks where later versions and judges of the assertion begin.
 function begins(l: SeriesLine, s: WatchSeries): Mark[] {
   if (l.segment !== undefined) return [];
   const own = l.buckets.find((b) => b)?.start;
   return s.lines.filter((o) => o.assertion === l.assertion && (o.version !== l.version || o.judge !== l.judge)).flatMap((o) => {
     const first = o.buckets.find((b) => b);
-    if (!first || o.buckets[0] || !own || first.start <= own) return []; // it began earlier, or before what is shown
+    if (!first || o.buckets[0] || !own || first.start <= own) return []; // it began earlier, or before the shown range
     const what = o.version !== l.version ? 'version ' + shorten(o.version || 'none', 40) : 'judge ' + shorten(o.judge || 'none', 40);
     return [{ at: first.start, kind: 'change' as const, label: what + ' begins' }];
   });
@@ -99,7 +99,7 @@ const mixColumns: Col<WatchDifferences['mix'][number]>[] = [
   { label: 'Change', num: true, cell: (m) => points(m.within - m.before) },
 ];
 
-// Differs says what is different in a range from the time before it.
+// Differs shows how a range differs from the time before it.
 function Differs({ base, from, to }: { base: string; from: string; to: string }) {
   const loaded = useLoad((signal) => get<WatchDifferences>(address(base + '/differences', { from, to }), signal), [base, from, to]);
   const figure = (v: number | null, f: (n: number) => string) => (v === null ? '–' : f(v));

@@ -1,4 +1,4 @@
-// The pages of the monitor, in one file that is loaded when one of them is opened.
+// The monitor pages, in one file that is loaded when one of them is opened.
 import type { ComponentType } from 'preact';
 import '../frame';
 import Alarms from './alarm';

@@ -1,4 +1,4 @@
-// What the lint says of the wording of an assertion, while it is changed.
+// Lint findings on the wording of an assertion while it is edited.
 import { useEffect, useState } from 'preact/hooks';
 import { Failure, ask } from '../load';
 import { plain, shorten } from '../text';
@@ -6,10 +6,10 @@ import { plain, shorten } from '../text';
 export interface Finding { rule?: string; pointer?: string; message: string; suggestion?: string }
 interface Linted { items: { findings: Finding[] }[] }
 
-const quiet = 300; // milliseconds without a key before the wording is checked
+const quiet = 300; // milliseconds without input before the wording is checked
 
-// useWording checks an assertion, once no key has been pressed for a moment. Pointers are into
-// the assertion. Without an assertion there is nothing to check.
+// useWording checks an assertion after a pause in typing. Pointers refer to the assertion.
+// Without an assertion there is nothing to check.
 export function useWording(assertion: Record<string, unknown> | undefined): { found: Finding[]; failed: string } {
   const [state, set] = useState<{ found: Finding[]; failed: string }>({ found: [], failed: '' });
   const body = assertion && JSON.stringify({ assertions: [assertion] });
@@ -30,7 +30,7 @@ export function useWording(assertion: Record<string, unknown> | undefined): { fo
   return state;
 }
 
-// Findings lists findings under what they are about.
+// Findings lists findings below the text concerned.
 export function Findings({ of, label }: { of: Finding[]; label: string }) {
   if (!of.length) return null;
   return (

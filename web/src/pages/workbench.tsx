@@ -1,5 +1,5 @@
 // The workbench of a judge: change an assertion or the model, judge the labelled outputs
-// again, and see on a held-out half whether it agrees better with people.
+// again, and see on a held-out half whether the judge agrees better with people.
 import '../frame';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Page, Run, Session, Trial, TrialBase } from '../api';
@@ -34,7 +34,7 @@ export default function Workbench() {
   );
 }
 
-// Runs chooses the run whose labels count.
+// Runs selects the run whose labels are used.
 function Runs() {
   const runs = useLoad((signal) => get<Page<Run>>('/v1/runs?limit=200', signal), []);
   return (
@@ -96,7 +96,7 @@ function Cancel({ id }: { id: string }) {
   return <button type="button" onClick={() => void ask('DELETE', trials + '/' + encodeURIComponent(id)).catch(() => undefined)}>Cancel</button>;
 }
 
-// useTrial loads a trial, and again with each of its events until it has ended.
+// useTrial loads a trial, and reloads it at each of its events until it has ended.
 function useTrial(id: string) {
   const at = trials + '/' + encodeURIComponent(id);
   const loaded = useLoad((signal) => (id ? get<Trial>(at, signal) : new Promise<Trial>(() => undefined)), [id]);

@@ -1,13 +1,13 @@
-// The panel's connection to proviso: a token from the host, which lives in memory only, the
-// verdicts of one evaluation as they come in, and labels.
+// The panel's connection to proviso: a token from the host, which is only kept in memory,
+// the verdicts of one evaluation as they arrive, and labels.
 import type { Assertion, Evaluation, Finding, Result, Token } from '../../panel/panel';
 import { eventsOf } from './events';
 import type { Draft, State } from './state';
 
-// Source is what the host gave, as it is now.
+// Source is the current input of the host.
 export interface Source { endpoint: string; evaluation: string; getToken: () => Promise<Token> }
 
-// Refusal is a failure that trying again does not mend by itself.
+// Refusal is an error that a retry alone does not fix.
 class Refusal extends Error {}
 
 const first = 500, slowest = 10_000; // milliseconds between two attempts
@@ -24,11 +24,11 @@ export class Connection {
     this.#state = state;
   }
 
-  // forget drops the token, which is for one evaluation.
+  // forget drops the token, which is valid for one evaluation.
   forget(): void { this.#token = ''; this.#asking = undefined; }
 
-  // follow takes the verdicts until the evaluation has ended or the signal aborts. A stream
-  // that breaks goes on after the last event that came.
+  // follow receives verdicts until the evaluation has ended or the signal aborts. After a
+  // broken stream it resumes after the last received event.
   async follow(signal: AbortSignal): Promise<void> {
     const state = this.#state;
     let wait = first, last = 0, again = false;
@@ -39,7 +39,7 @@ export class Connection {
         if (reply.status === 410) return await this.#kept(signal);
         if (!reply.ok) await refuse(reply, 'the verdicts');
         if (state.lost) state.change({ lost: false });
-        if (!reply.body || reply.status === 204) last = 0; // nothing came after the last verdict, not even the end
+        if (!reply.body || reply.status === 204) last = 0; // nothing followed the last verdict, not even the end
         else for await (const e of eventsOf(reply.body)) {
           if (signal.aborted) return;
           const data: unknown = JSON.parse(e.data), id = /^\d{1,15}$/.test(e.id) ? Number(e.id) : last;
@@ -49,7 +49,7 @@ export class Connection {
             if (id > last) { last = id; came = true; }
           } else if (e.name === 'end') {
             if (!state.missing() || again) return state.end(data as Evaluation);
-            again = came = true; // a verdict was lost on the way: once more, from the beginning
+            again = came = true; // a verdict was lost: start again from the beginning
             last = 0;
             break;
           }
@@ -58,7 +58,7 @@ export class Connection {
         if (signal.aborted) return;
         if (e instanceof Refusal) return state.stop(e.message);
       }
-      if (came) { // the stream was cut after it had brought something
+      if (came) { // the stream broke after it had delivered something
         wait = first;
         continue;
       }
@@ -83,12 +83,12 @@ export class Connection {
     if (!reply.ok && reply.status !== 404) await refuse(reply, 'the label', true);
   }
 
-  // lint returns findings, and the mistakes of assertions that cannot be read.
+  // lint returns findings, and the mistakes of unreadable assertions.
   async lint(assertions: Assertion[], signal: AbortSignal): Promise<Finding[]> {
     return findings(await this.#ask('/v1/lint', { method: 'POST', signal, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ assertions }) }));
   }
 
-  // kept shows what the server has stored of an evaluation whose events are gone.
+  // kept loads what the server has stored of an evaluation whose events are gone.
   async #kept(signal: AbortSignal): Promise<void> {
     const reply = await this.#ask(this.#evaluation(), { signal });
     const response = reply.ok ? ((await reply.json()) as { response?: Evaluation }).response : undefined;
@@ -98,8 +98,8 @@ export class Connection {
 
   #evaluation(): string { return '/v1/evaluations/' + encodeURIComponent(this.#source().evaluation); }
 
-  // ask sends a request with a token, and once more with a new one if the server does not
-  // take it. Cookies are never sent, and nothing is followed or stored.
+  // ask sends a request with a token, and retries it once with a new token if the server
+  // refuses the first. It never sends cookies, follows no redirect and stores nothing.
   async #ask(path: string, init: RequestInit): Promise<Response> {
     for (let again = false; ; again = true) {
       const token = await this.#current(init.signal);
@@ -112,14 +112,14 @@ export class Connection {
     }
   }
 
-  // current returns the token; the host is asked once, however many requests wait for it.
+  // current returns the token. Concurrent requests ask the host only once.
   async #current(signal?: AbortSignal | null): Promise<string> {
     if (this.#token) return this.#token;
     const asking = (this.#asking ??= this.#fresh());
     try {
       const token = await asking;
       signal?.throwIfAborted();
-      if (this.#asking === asking) this.#token = token; // else it is of the evaluation before
+      if (this.#asking === asking) this.#token = token; // otherwise the token is for the previous evaluation
       return token;
     } finally {
       if (this.#asking === asking) this.#asking = undefined;
@@ -137,13 +137,13 @@ export class Connection {
   }
 }
 
-// address checks the address of proviso, which tokens are sent to.
+// address validates proviso's address, to which tokens are sent.
 function address(endpoint: string): string {
   if (!/^https?:\/\/[^?#@\\\s]+$/i.test(endpoint)) throw new Refusal('endpoint: expected the address of proviso, such as https://proviso.example');
   return endpoint.replace(/\/+$/, '');
 }
 
-// refuse throws what the server says. Only overload and its own failures are tried again.
+// refuse throws the server's error. Only overload and server errors are retried.
 async function refuse(reply: Response, what: string, always = false): Promise<never> {
   const problem = (await reply.json().catch(() => ({}))) as { title?: string; detail?: string };
   const message = problem.detail || problem.title || 'status ' + reply.status;
@@ -151,7 +151,7 @@ async function refuse(reply: Response, what: string, always = false): Promise<ne
   throw new Error(message);
 }
 
-// findings reads the answer of an endpoint for lint: that of POST /v1/lint, or a list.
+// findings parses a lint response: that of POST /v1/lint, or a list.
 export async function findings(reply: Response): Promise<Finding[]> {
   const body = (await reply.json().catch(() => ({}))) as { items?: { findings: Finding[] }[]; errors?: Finding[]; detail?: string } & Finding[];
   const found = reply.ok ? body.items?.flatMap((i) => i.findings) ?? body : body.errors;

@@ -1,26 +1,26 @@
-// The assertions that a person edits, and what lint says of their wording.
+// The assertions that a person edits, with the lint findings on their wording.
 import type { Assertion, Criterion, Finding, Lint } from '../../panel/panel';
 import { messageOf } from './connection';
 
-// Item is an assertion with a key that stays when others are added or removed.
+// Item is an assertion with a key that does not change when others are added or removed.
 export interface Item { key: number; value: Assertion; found: Finding[] }
 
-const quiet = 300;   // milliseconds without a key before the wording is checked
-const echoes = 50;   // what was announced last, which a host may hand back late
+const quiet = 300;   // milliseconds without input before the wording is checked
+const echoes = 50;   // recent announcements, which a host may return late
 
 export class Edit {
   items: Item[] = [];
-  removed: { at: number; item: Item } | undefined; // what Undo brings back
+  removed: { at: number; item: Item } | undefined; // restored by Undo
   page = 0;
   linting = '';      // why the wording could not be checked
-  checked = false;   // the findings are about what is shown
+  checked = false;   // the findings are about the shown wording
   #next = 0;
   #told: string[] = [];
   #timer = 0;
   #stop: AbortController | undefined;
 
-  // lint is absent if there is nothing that checks the wording.
   readonly #announce: (assertions: Assertion[]) => void;
+  // lint returns undefined if nothing checks the wording.
   readonly #lint: () => Lint | undefined;
 
   constructor(readonly changed: () => void, announce: (assertions: Assertion[]) => void, lint: () => Lint | undefined) {
@@ -28,15 +28,15 @@ export class Edit {
     this.#lint = lint;
   }
 
-  // take shows the assertions of the host. What the panel itself has announced changes
-  // nothing, so that a host that hands it back late removes no text that came since.
+  // take shows the host's assertions. It ignores those that the panel itself has announced,
+  // so that a host that returns them late does not remove text entered since then.
   take(of: Assertion[] | null | undefined): void {
     if (of && !Array.isArray(of)) throw new TypeError('assertions: expected an array');
     const now = JSON.stringify(of ?? []);
     if (!this.#told.includes(now)) this.put(JSON.parse(now) as Assertion[]);
   }
 
-  // put shows assertions in place of others, whatever was announced.
+  // put replaces the assertions, even by those that were announced.
   put(of: Assertion[]): void {
     this.#told = [JSON.stringify(of)];
     this.items = of.filter((a) => a && typeof a === 'object').map((value) => ({ key: this.#next++, value, found: [] }));
@@ -45,7 +45,7 @@ export class Edit {
     this.changed();
   }
 
-  // value is what the host gets: an assertion in which nothing is written is left out.
+  // value returns the assertions for the host, without empty ones.
   value(): Assertion[] { return this.#written().map((i) => JSON.parse(JSON.stringify(i.value)) as Assertion); }
 
   set(item: Item, to: Partial<Assertion>): void {
@@ -77,13 +77,13 @@ export class Edit {
     this.#edited();
   }
 
-  // end stops what is under way; what is typed stays.
+  // end stops pending work; the entered text stays.
   end(): void {
     clearTimeout(this.#timer);
     this.#stop?.abort();
   }
 
-  // later checks the wording once no key has been pressed for a moment.
+  // later checks the wording after a pause in typing.
   later(wait = quiet): void {
     this.end();
     this.checked = false;
@@ -127,5 +127,5 @@ export class Edit {
   }
 }
 
-// textOf returns the text of a criterion that can be edited as one, else undefined.
+// textOf returns the text of a criterion that can be edited as text, else undefined.
 export const textOf = (c: Criterion): string | undefined => (typeof c === 'string' ? c : c && typeof c.text === 'string' && !c.template ? c.text : undefined);

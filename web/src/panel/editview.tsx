@@ -1,4 +1,4 @@
-// Assertions to write and to change, each with what lint says under it.
+// Assertions to write and edit, each with its lint findings below.
 import type { ComponentChildren } from 'preact';
 import type { Criterion, Finding } from '../../panel/panel';
 import { count, plural } from '../number';
@@ -8,7 +8,7 @@ import { Pager, pageFrom } from './pager';
 
 const shown = 20, mostCriteria = 30, longest = 100_000; // assertions on a page, criteria of one, UTF-16 units of a text
 
-// More is what the page around adds to the form of an assertion, beside its buttons.
+// More is what the surrounding page adds to the form of an assertion, beside its buttons.
 export type More = (item: Item) => ComponentChildren;
 
 export function EditView({ edit, more }: { edit: Edit; more?: More }) {

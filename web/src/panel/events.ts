@@ -2,10 +2,10 @@
 
 export interface StreamEvent { name: string; id: string; data: string }
 
-const longest = 32 << 20; // UTF-16 units of one event; more is no evaluation
+const longest = 32 << 20; // UTF-16 units of one event; an evaluation has no longer ones
 
-// eventsOf yields the events of a stream until it ends. Each part is looked at once, so
-// that an event of 10 MB that comes in many parts takes no longer than its bytes.
+// eventsOf yields the events of a stream until it ends. It examines each part only once, so
+// that the time for an event of 10 MB in many parts is linear in its size.
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
   const reader = body.getReader(), decoder = new TextDecoder();
   let line: string[] = [], size = 0, name = '', id = '', data: string[] = [];

@@ -1,2 +1,2 @@
-// What JSX becomes in the panel. It is smaller than the runtime that the app uses.
+// The JSX factory of the panel. It is smaller than the runtime that the app uses.
 export { createElement as h, Fragment } from 'preact';

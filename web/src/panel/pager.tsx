@@ -1,7 +1,8 @@
-// The pages of a list, so that a page stays light however long the list is.
+// Pages of a list, so that the page stays light for a list of any length.
 import { count } from '../number';
 
-// pageFrom is the first item of a page; a page that is gone is the last.
+// pageFrom returns the index of the first item on a page. A page that no longer exists
+// becomes the last.
 export const pageFrom = (of: number, page: number, size: number): number => Math.max(0, Math.min(page, Math.ceil(of / size) - 1)) * size;
 
 export function Pager({ of, from, size, turn }: { of: number; from: number; size: number; turn: (page: number) => void }) {

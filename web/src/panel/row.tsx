@@ -1,4 +1,4 @@
-// An assertion: its verdict, why, the quotes it rests on, and what a person says of it.
+// An assertion: its verdict, the reason, the supporting quotes, and a person's label.
 import type { CriterionResult, Label, Status } from '../../panel/panel';
 import { count } from '../number';
 import { Text, plain, shorten } from '../text';
@@ -55,10 +55,10 @@ function Body({ row, state, actions }: Props) {
   );
 }
 
-// form is the selector of the form of a row.
+// form returns the selector of a row's form.
 export const form = (row: Row): string => '#form-' + row.index;
 
-// Long is a text of a judge, which may be of any length.
+// Long is a judge's text of any length.
 function Long({ of }: { of: string }) {
   return <><Text of={shorten(of, 2000)} />{of.length > 2000 && <span class="muted"> {count(of.length - 2000)} more characters</span>}</>;
 }
@@ -93,7 +93,8 @@ function Quotes({ row, actions }: { row: Row; actions: Actions }) {
 
 const labels: [Label, string][] = [['pass', 'pass'], ['fail', 'fail'], ['unsure', 'can’t tell']];
 
-// Disagree is a person's own verdict. What is typed stays until it is stored or cancelled.
+// Disagree is a person's own verdict. The entered text stays until it is stored or
+// cancelled.
 function Disagree({ row, draft: d, state, actions }: Props & { draft: Draft }) {
   const change = (to: Partial<Draft>) => { Object.assign(d, to); state.changed(); };
   const close = () => { change({ state: 'closed' }); state.change({ focus: '#say-' + row.index }); }; // the text stays
@@ -127,5 +128,5 @@ function Disagree({ row, draft: d, state, actions }: Props & { draft: Draft }) {
   );
 }
 
-// renewed makes a label that has changed since it failed another request.
+// renewed gives a failed label that has changed a new nonce: it is another request.
 const renewed = (d: Draft): Partial<Draft> => (d.state === 'failed' ? { state: 'typing', nonce: newNonce() } : {});

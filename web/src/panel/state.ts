@@ -1,15 +1,16 @@
-// What the panel knows: results in the order they are shown, what is open, and what a
-// person has typed. It outlives every change of the page around the panel.
+// The state of the panel: results in the order shown, what is open, and the entered texts.
+// It survives every change of the surrounding page.
 import type { Evaluation, Label, Result, Status } from '../../panel/panel';
 
 export interface Row { key: string; id: string; index: number; status: Status; instruction?: string; result?: Result; event: number }
 
-// Draft is a person's own verdict on an assertion, from the first click until it is taken back.
+// Draft is a person's own verdict on an assertion, from the first click until it is
+// deleted.
 export interface Draft {
   label: Label; note: string; problem?: string;
   state: 'closed' | 'typing' | 'sending' | 'failed' | 'saved' | 'undoing';
-  saved?: string; // id of the label at the server
-  nonce: string;  // so that a label that is sent twice is stored once
+  saved?: string; // the label's id on the server
+  nonce: string;  // makes storing a label idempotent
 }
 
 export type Phase = 'idle' | 'waiting' | 'going' | 'ended' | 'stopped';
@@ -19,30 +20,30 @@ export interface Totals { total?: number; passed_threshold?: boolean; threshold?
 const statuses: Status[] = ['fail', 'error', 'running', 'pass', 'skip'];
 const order = (a: Row, b: Row): number => statuses.indexOf(a.status) - statuses.indexOf(b.status) || a.index - b.index;
 
-const openBudget = 400; // elements of rows that are open, about
+const openBudget = 400; // approximate elements of open rows
 
 export class State {
   phase: Phase = 'idle';
-  lost = false;      // the connection, which is tried again
-  problem = '';      // why it stopped
-  rows: Row[] = [];  // in the order they are shown
+  lost = false;      // the connection is lost and being retried
+  problem = '';      // why the connection stopped
+  rows: Row[] = [];  // in the order shown
   totals: Totals = {};
   drafts = new Map<string, Draft>();
   open: string[] = [];
-  focus = '';        // selector of what gets the focus once it is there
-  passes = false;    // those that passed are shown
-  page = [0, 0];     // of what needs attention, and of the others
-  unsorted = false;  // results came in while a person was reading
+  focus = '';        // selector of the element to focus once it exists
+  passes = false;    // passing rows are shown
+  page = [0, 0];     // of the rows that need attention, and of the others
+  unsorted = false;  // results arrived while a person was reading
 
   #keys = new Map<string, Row>();
   #places = new Map<number, Row>();
 
-  // changed draws the panel again; busy says whether a person is reading the list.
+  // changed redraws the panel; busy reports whether a person is reading the list.
   #busy: () => boolean;
 
   constructor(readonly changed: () => void, busy: () => boolean) { this.#busy = busy; }
 
-  // reset forgets the results, but nothing that was typed and not yet saved.
+  // reset drops the results, but no entered text that is not saved yet.
   reset(phase: Phase): void {
     for (const [key, d] of this.drafts) if (d.state === 'saved') this.drafts.delete(key);
     this.rows = [];
@@ -56,7 +57,7 @@ export class State {
     this.changed();
   }
 
-  // feed takes the results of the host. Rows that are there already keep their places.
+  // feed receives results from the host. Existing rows keep their places.
   feed(of: Result[] | Evaluation | null | undefined): void {
     const results = (Array.isArray(of) ? of : of?.results) ?? [];
     if (!Array.isArray(results)) throw new TypeError('results: expected an array, or an object with results');
@@ -77,7 +78,7 @@ export class State {
     this.changed();
   }
 
-  // begin takes the names of what will be judged.
+  // begin receives the names of the assertions to be judged.
   begin(assertions: { index: number; id: string; instruction?: string }[]): void {
     for (const a of assertions) {
       const row = this.#places.get(a.index) ?? this.#add(text(a.id), a.index);
@@ -87,14 +88,15 @@ export class State {
     this.changed();
   }
 
-  // verdict takes a result of the stream. Later events count, whichever comes first.
+  // verdict receives a result from the stream. The later event wins, whichever arrives
+  // first.
   verdict(result: Result & { index: number }, event: number): void {
     const row = this.#places.get(result.index) ?? this.#add(text(result.id), result.index);
     if (event < row.event) return;
     row.event = event;
     const was = row.status;
     this.#take(row, result);
-    if (was === 'running') { // it takes its place behind what was decided before
+    if (was === 'running') { // it goes after the rows decided before
       this.rows.splice(this.rows.indexOf(row), 1);
       this.rows.push(row);
     }
@@ -113,7 +115,7 @@ export class State {
 
   stop(problem: string): void { this.change({ phase: 'stopped', problem, lost: false }); }
 
-  // sort puts failures first. Nothing moves while results come in, or while a person reads.
+  // sort puts failures first. It moves nothing while results arrive or a person reads.
   sort(): void {
     this.rows.sort(order);
     this.unsorted = false;
@@ -125,7 +127,7 @@ export class State {
     else {
       this.open = [...this.open, row.key];
       let left = openBudget;
-      // What was opened first closes when the panel would get too large. Forms stay.
+      // The rows opened first close when the panel would get too large. Forms stay open.
       this.open = this.open.reverse().filter((k) => this.#keys.has(k) && (((left -= weight(this.#keys.get(k)!)) > 0) || k === row.key || this.drafts.has(k))).reverse();
     }
     this.changed();
@@ -142,7 +144,7 @@ export class State {
 
   #add(id: string, index: number): Row {
     let key = id;
-    for (let n = 2; this.#keys.has(key); n++) key = id + '\0' + n; // two of the same name
+    for (let n = 2; this.#keys.has(key); n++) key = id + '\0' + n; // duplicate names
     const row: Row = { key, id, index, status: 'running', event: -1 };
     this.#keys.set(key, row);
     this.#places.set(index, row);
@@ -161,12 +163,12 @@ export const text = (of: unknown): string => (typeof of === 'string' ? of : '');
 
 export const shownCriteria = 12, shownQuotes = 8;
 
-// weight is about how many elements an open row has.
+// weight returns the approximate number of elements of an open row.
 const weight = ({ result: r }: Row): number => 40 + 7 * Math.min(r?.criteria?.length ?? 0, shownCriteria) + 4 * Math.min(r?.evidence?.length ?? 0, shownQuotes);
 
 export function newDraft(row: Row): Draft {
   return { label: row.status === 'pass' ? 'fail' : 'pass', note: '', state: 'typing', nonce: nonce() };
 }
 
-// nonce is 128 random bits. crypto.randomUUID would need a page over TLS.
+// nonce returns 128 random bits. crypto.randomUUID would require a page over TLS.
 export const nonce = (): string => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));

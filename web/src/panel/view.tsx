@@ -1,4 +1,4 @@
-// The panel as a person sees it: counts, what needs attention, and the rest on request.
+// The panel's view: counts, rows that need attention, and the others on request.
 import type { Label } from '../../panel/panel';
 import type { Draft, Row, State } from './state';
 import { count, plural } from '../number';
@@ -6,12 +6,12 @@ import { plain, shorten } from '../text';
 import { Pager, pageFrom } from './pager';
 import { RowView } from './row';
 
-// Actions is what the panel can do beyond its own state.
+// Actions are the panel's actions beyond its own state.
 export interface Actions {
   output: string | null;
   evidence(row: Row, start: number, end: number): void;
-  save(row: Row, draft: Draft, label: Label | null): void; // null takes it back
-  retry(): void; // the connection
+  save(row: Row, draft: Draft, label: Label | null): void; // null deletes the label
+  retry(): void; // reconnects
 }
 
 const rowsShown = 50;
@@ -48,7 +48,7 @@ function calmText(state: State): string {
   return [passed && count(passed) + ' passed', skipped && count(skipped) + ' skipped'].filter(Boolean).join(', ');
 }
 
-// summary is what the panel says of all assertions, also to those who do not see it.
+// summary describes the state of all assertions, also for screen readers.
 export function summary(state: State): string {
   const n = (status: Row['status']) => state.count(status), total = state.rows.length - n('skip');
   const parts = total ? [`${count(n('pass'))} of ${count(total)} passed`] : [];
@@ -74,7 +74,7 @@ function Head({ state, running }: { state: State; running: number }) {
 
 export const two = (n: number): string => String(Math.round(100 * n) / 100);
 
-// List shows a part of a list, so that the page stays light however long it is.
+// List shows a part of a list, so that the page stays light for a list of any length.
 function List({ of, which, state, actions, label }: { of: Row[]; which: 0 | 1; state: State; actions: Actions; label: string }) {
   const from = pageFrom(of.length, state.page[which]!, rowsShown);
   return of.length > 0 && (
@@ -87,7 +87,7 @@ function List({ of, which, state, actions, label }: { of: Row[]; which: 0 | 1; s
   );
 }
 
-// move goes from one assertion to another with the arrow keys, beside Tab.
+// move moves between assertions with the arrow keys, in addition to Tab.
 function move(e: KeyboardEvent): void {
   const step = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[e.key];
   const at = e.target as HTMLElement;

@@ -5,7 +5,7 @@ export interface Counts { passed: number; failed: number; errors: number; skippe
 export const decided = (c: Counts): number => c.passed + c.failed;
 export const asked = (c: Counts): number => c.passed + c.failed + c.errors;
 
-// rateText is the pass rate of all verdicts, errors included, with what it counts.
+// rateText formats the pass rate of all verdicts, errors included, with its counts.
 export function rateText(c: Counts): string {
   const n = asked(c);
   if (n === 0) return 'no verdict';
@@ -15,14 +15,14 @@ export function rateText(c: Counts): string {
   return parts.join(' · ') + ' (n = ' + count(n) + ')';
 }
 
-// interval is the 95 % interval of the pass rate. An error may be either.
+// interval is the 95 % interval of the pass rate. An error could be a pass or a fail.
 export function interval(c: Counts): { low: number; high: number } {
   const n = asked(c);
   return { low: wilson(c.passed, n).low, high: wilson(c.passed + c.errors, n).high };
 }
 
-// Bar draws shares that passed, that are errors and that failed, with the 95 % interval of the pass rate.
-// The numbers stand beside it.
+// Bar draws the shares of passes, errors and fails, with the 95 % interval of the pass
+// rate. The numbers are beside it.
 export function Bar({ counts }: { counts: Counts }) {
   const n = asked(counts);
   if (decided(counts) === 0) return null;

@@ -2,9 +2,9 @@ import { ERROR, FAIL, PASS, SKIP } from '../api';
 
 const step = 10;
 
-// Squares draws one sign per verdict, in fixed order: a dot for a pass, a solid block for
-// a fail, a dashed box for an error, a line for what was skipped. Whatever the number of
-// verdicts, it is at most four nodes. The caller says in words what it shows.
+// Squares draws one sign per verdict, in fixed order: a dot for a pass, a solid block for a
+// fail, a dashed box for an error, a line for a skip. It uses at most four nodes for any
+// number of verdicts. The caller describes it in words.
 export function Squares({ of, most }: { of: Uint8Array; most: number }) {
   const n = Math.min(of.length, most);
   let quiet = '', blocks = '', boxes = '';
@@ -30,5 +30,5 @@ export function Squares({ of, most }: { of: Uint8Array; most: number }) {
   );
 }
 
-// squareAt returns which verdict is at x pixels.
+// squareAt returns the index of the verdict at x pixels.
 export const squareAt = (x: number): number => Math.floor(x / step);

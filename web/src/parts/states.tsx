@@ -1,12 +1,12 @@
-// What a page shows when there is no data: still loading, none, none that match, or a
-// failure. Partial data stay on the page with a note.
+// What a page shows without data: loading, empty, no match, or a failure. Partial data
+// stays on the page with a note.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Problem } from '../api';
 import type { Loaded } from '../load';
 
-// Skeleton holds the room of what is loading. It shows after 150 ms, so that quick pages
-// do not flicker.
+// Skeleton reserves the space of what is loading. It appears after 150 ms, so that quick
+// pages do not flicker.
 export function Skeleton({ rows = 8, what }: { rows?: number; what: string }) {
   const [shown, show] = useState(false);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function Skeleton({ rows = 8, what }: { rows?: number; what: string }) {
   );
 }
 
-// Empty says that there is nothing, and what makes something.
+// Empty shows that there is nothing, and how to create something.
 export function Empty({ children, command }: { children: ComponentChildren; command?: string }) {
   return (
     <div class="empty">
@@ -31,10 +31,10 @@ export function Empty({ children, command }: { children: ComponentChildren; comm
   );
 }
 
-// sentence is a message of the server as a sentence: with a capital letter and a period.
+// sentence formats a server message as a sentence, with a capital letter and a period.
 export const sentence = (message: string): string => message.slice(0, 1).toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? '' : '.');
 
-// Failed says what could not be loaded, and offers to try again.
+// Failed shows what could not be loaded, and offers a retry.
 export function Failed({ problem, retry }: { problem: Problem; retry?: () => void }) {
   return (
     <div class="problem" role="alert">
@@ -44,8 +44,8 @@ export function Failed({ problem, retry }: { problem: Problem; retry?: () => voi
   );
 }
 
-// Data shows loaded data, or the state of loading. Data that could not be loaded again
-// stay, with the time they were loaded.
+// Data shows loaded data, or the loading state. Data that could not be reloaded stays, with
+// the time at which it was loaded.
 export function Data<T>({ of, what, children }: { of: Loaded<T>; what: string; children: (data: T) => ComponentChildren }) {
   if (of.data === undefined) return of.problem ? <Failed problem={of.problem} retry={of.retry} /> : <Skeleton what={what} />;
   return (

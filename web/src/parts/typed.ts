@@ -1,9 +1,9 @@
-// What a person typed, kept for the browser tab: it survives a reload, and ends with the tab
-// and with the session, as everything in the session storage does.
+// Entered text, kept for the browser tab. It survives a reload, and ends with the tab and
+// with the session, as everything in session storage.
 
-export const most = 2_000_000; // UTF-16 units that one page keeps; browsers keep about 5 million for all
+export const most = 2_000_000; // UTF-16 units kept by one page; browsers keep about 5 million in total
 
-// typed returns what was kept under a name; undefined if there is nothing that can be read.
+// typed returns the value kept under a name; undefined if there is none that can be parsed.
 export function typed<T>(name: string): T | undefined {
   try {
     const text = sessionStorage.getItem('proviso.' + name);
@@ -13,7 +13,8 @@ export function typed<T>(name: string): T | undefined {
   }
 }
 
-// keep keeps a value, or with undefined nothing. It reports whether a reload will find it.
+// keep stores a value, or deletes it if it is undefined. It reports whether it will survive
+// a reload.
 export function keep(name: string, value: unknown): boolean {
   try {
     const text = value === undefined ? '' : JSON.stringify(value);

@@ -1,4 +1,4 @@
-// The answer: asked of a provider, or pasted.
+// The answer, from a provider or pasted.
 import { useMemo, useState } from 'preact/hooks';
 import type { AskableProvider } from '../api';
 import { get, useLoad } from '../load';

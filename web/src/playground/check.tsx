@@ -1,5 +1,5 @@
-// What the form of an assertion has on this page beside that of the panel: its place, and
-// a check by code.
+// What this page adds to the panel's form for an assertion: its position, and a check by
+// code.
 import { useState } from 'preact/hooks';
 import type { Item } from '../panel/edit';
 import { plain, shorten } from '../text';

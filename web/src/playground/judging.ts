@@ -1,38 +1,38 @@
-// Verdicts on the output, each kept with what it is about: the assertion as it was written,
-// the input and the output. So only what changed is judged again, and what is changed back
-// has its verdict at once.
+// Verdicts on the output, each kept with its subject: the assertion as written, the input
+// and the output. So only changes are judged again, and a change that is reverted has its
+// verdict at once.
 import type { Assertion } from '../../panel/panel';
 import type { Decision, Evaluation, Problem, StreamEnd } from '../api';
 import { follow } from '../follow';
 import { ask, Failure, get, problemOf } from '../load';
 
-// About is what is judged.
+// About is the subject of the verdicts.
 export interface About { input: string; output: string; vars: Record<string, string>; context?: string; templates?: unknown }
 
 export interface Verdict { decision: Decision; at: Date; evaluation: string }
 
-// Wanted is an assertion with the key of its verdict.
+// Wanted is an assertion with its verdict's key.
 export interface Wanted { key: string; value: Assertion }
 
 interface Going { keys: string[]; stop: AbortController; id: string }
 
 export interface Timing { asked: number; of: number; ms: number }
 
-const most = 500; // verdicts that are held
+const most = 500; // maximum verdicts kept
 
 export class Judging {
   verdicts = new Map<string, Verdict>();
-  refused = new Map<string, string>(); // assertions that the server cannot read, and why
-  problem: Problem | undefined;        // why the last evaluation did not begin, or not end
-  last: Timing | undefined;            // of the last evaluation that ended
-  times: number[] = [];                // milliseconds, of this page
-  evaluation = '';                     // the id of the last one
+  refused = new Map<string, string>(); // assertions that the server cannot parse, and why
+  problem: Problem | undefined;        // why the last evaluation did not start or finish
+  last: Timing | undefined;            // timing of the last finished evaluation
+  times: number[] = [];                // milliseconds, of evaluations on this page
+  evaluation = '';                     // id of the last evaluation
   #going = new Set<Going>();
   #abouts = new Map<string, number>();
 
   constructor(readonly changed: () => void, readonly ended: () => void) {}
 
-  // key returns what a verdict is kept under.
+  // key returns the key of a verdict.
   key(a: Assertion, about: About): string {
     const text = JSON.stringify(about);
     let n = this.#abouts.get(text);
@@ -47,8 +47,8 @@ export class Judging {
   going(key: string): boolean { return [...this.#going].some((g) => g.keys.includes(key)); }
   get busy(): boolean { return this.#going.size > 0; }
 
-  // judge asks for the verdicts that are missing, and ends what nobody waits for any more.
-  // since is when the person made the change.
+  // judge requests the missing verdicts, and cancels evaluations that nothing needs any
+  // more. since is the time of the person's change.
   async judge(wanted: Wanted[], about: About, since: number): Promise<void> {
     const all = new Set(wanted.map((w) => w.key));
     for (const g of [...this.#going]) if (!g.keys.some((k) => all.has(k))) this.#cancel(g);
@@ -57,13 +57,13 @@ export class Judging {
     await this.#start(missing, about, since, wanted.length);
   }
 
-  // again forgets verdicts, so that they are asked for anew.
+  // again drops verdicts, so that they are requested again.
   again(keys: string[]): void {
     for (const k of keys) { this.verdicts.delete(k); this.refused.delete(k); }
     this.problem = undefined;
   }
 
-  // cancel ends everything that is under way.
+  // cancel cancels all evaluations in flight.
   cancel(): void { for (const g of [...this.#going]) this.#cancel(g); }
 
   #cancel(g: Going): void {
@@ -98,7 +98,7 @@ export class Judging {
     this.ended();
   }
 
-  // failed returns the assertions that can be judged although others cannot be read.
+  // failed returns the assertions that can be judged although others cannot be parsed.
   #failed(e: unknown, missing: Wanted[]): Wanted[] | undefined {
     const problem = problemOf(e, 'The verdicts cannot be read');
     const wrong = new Set<number>();
@@ -112,8 +112,8 @@ export class Judging {
     return missing.filter((_, i) => !wrong.has(i));
   }
 
-  // follow takes verdicts as they come in; true once the last one did. A stream that
-  // breaks goes on after the last event that came.
+  // follow receives verdicts as they arrive; true after the last one. After a broken stream
+  // it resumes after the last received event.
   async #follow(g: Going): Promise<boolean> {
     const left = new Set(g.keys.keys());
     const take = (d: Decision) => {
@@ -135,7 +135,7 @@ export class Judging {
     return false;
   }
 
-  // stored reads what the server has kept of an evaluation whose events are gone.
+  // stored reads what the server has stored of an evaluation whose events are gone.
   async #stored(g: Going, take: (d: Decision) => void): Promise<boolean> {
     const kept = await get<Evaluation>(at(g.id), g.stop.signal);
     const results = (kept.response as { results?: Decision[] } | undefined)?.results;

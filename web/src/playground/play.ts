@@ -1,5 +1,5 @@
-// What the playground holds: texts that a person typed, the answer, and the verdicts. It
-// outlives the page while other pages of the app are open, and the texts outlive a reload.
+// The state of the playground: entered texts, the answer, and the verdicts. It outlives the
+// page while other pages of the app are open. The texts also survive a reload.
 import type { Assertion } from '../../panel/panel';
 import type { Answered, Problem, StoredSet } from '../api';
 import { ask, get, problemOf } from '../load';
@@ -9,16 +9,16 @@ import { Edit, type Item } from '../panel/edit';
 import { Judging, type About, type Wanted } from './judging';
 import { asInput, names, question, valueOf, type Vars } from './template';
 
-// Draft is what is kept in the session storage of the tab: texts, and no key.
+// Draft is what is kept in the tab's session storage: texts, and no key.
 export interface Draft {
   prompt: string; promptOf: string; vars: Vars; input: string; output: string; assertions: Assertion[];
   base?: Base; named: { set: string; dataset: string; description: string };
 }
 
-// Base is the stored set that the assertions come from, as it was.
+// Base is the stored set that the assertions come from, as loaded.
 export interface Base { name: string; version: string; number: number; assertions: string; prompt: string; rest: Record<string, unknown> }
 
-const place = 'proviso.playground', pause = 1000; // milliseconds without a key before it is judged
+const place = 'proviso.playground', pause = 1000; // milliseconds without input before judging
 
 const none = (): Draft => ({ prompt: '', promptOf: '', vars: {}, input: '', output: '', assertions: [], named: { set: '', dataset: '', description: '' } });
 
@@ -28,12 +28,12 @@ export class Play {
   edit: Edit;
   judging: Judging;
   asking = false;
-  answered: Answered | undefined;      // how the last answer came
+  answered: Answered | undefined;      // facts about the last answer
   problem: Problem | undefined;        // why there is no answer
   undo: { what: string; draft: Draft } | undefined;
-  shown = new Map<number, string>();   // keys of verdicts, by the item that they were shown for
-  full = false;                        // the browser does not keep more
-  ended = 0;                           // evaluations that ended on this page
+  shown = new Map<number, string>();   // keys of the shown verdicts, by item
+  full = false;                        // the browser's storage is full
+  ended = 0;                           // number of evaluations that ended on this page
   listeners = new Set<() => void>();
   #timer = 0;
   #saving = 0;
@@ -48,13 +48,13 @@ export class Play {
 
   changed(): void { this.listeners.forEach((f) => f()); }
 
-  // set changes texts. What depends on them is judged after a pause.
+  // set changes texts. Dependent verdicts follow after a pause.
   set(to: Partial<Draft>): void {
     Object.assign(this.draft, to);
     this.touched();
   }
 
-  // touched keeps the texts, and judges what is new once no key has come for a moment.
+  // touched saves the texts, and judges changes after a pause in typing.
   touched(): void {
     clearTimeout(this.#saving);
     this.#saving = window.setTimeout(() => this.save(), 200);
@@ -79,7 +79,7 @@ export class Play {
     }
   }
 
-  // replace puts other texts in the place of some, which undo brings back.
+  // replace replaces texts, which undo can restore.
   replace(what: string, to: Partial<Draft>): void {
     this.undo = { what, draft: structuredClone(this.draft) };
     this.take({ ...this.draft, ...to });
@@ -118,7 +118,7 @@ export class Play {
     if (this.draft.output) void this.judging.judge(this.wanted(), this.about(), since);
   }
 
-  // ask lets a provider answer the prompt. The answer is judged at once.
+  // ask sends the prompt to a provider. The answer is judged at once.
   async ask(provider: string): Promise<void> {
     const since = performance.now(), d = this.draft, stop = new AbortController();
     const q = question(d.prompt, d.vars, d.input, this.edit.value());
@@ -148,7 +148,7 @@ export class Play {
     this.changed();
   }
 
-  // move puts an assertion one place up or down.
+  // move moves an assertion one place up or down.
   move(item: Item, by: number): void {
     const list = this.edit.items, at = list.indexOf(item), to = at + by;
     if (at < 0 || to < 0 || to >= list.length) return;
@@ -157,7 +157,7 @@ export class Play {
     this.edit.set(item, {});
   }
 
-  // open loads a stored set in place of the assertions.
+  // open replaces the assertions by a stored set.
   async open(name: string, signal: AbortSignal): Promise<void> {
     this.takeSet(await get<StoredSet>(setAddress(name), signal));
   }
@@ -170,10 +170,10 @@ export class Play {
     else this.take({ ...this.draft, ...to });
   }
 
-  // edited says that the assertions are no longer those of the stored set.
+  // edited reports whether the assertions differ from the stored set.
   get edited(): boolean { return !same(this.edit.value(), this.draft.base); }
 
-  // clear forgets everything, as a logout does.
+  // clear clears everything, as on logout.
   clear(): void {
     clearTimeout(this.#timer);
     this.endAsking();
@@ -193,8 +193,8 @@ export function baseOf(set: StoredSet): Base {
   return { name, version, number, assertions: JSON.stringify(assertions), prompt: prompt ?? '', rest };
 }
 
-// written returns what is sent of an assertion: criteria in which nothing is written are
-// left out. It is undefined if there is nothing to judge.
+// written returns an assertion as sent, without empty criteria. It is undefined if there is
+// nothing to judge.
 export function written(a: Assertion): Assertion | undefined {
   const { criteria, ...rest } = a;
   const texts = Array.isArray(criteria) ? criteria.filter((c) => c !== '') : criteria;
@@ -202,12 +202,12 @@ export function written(a: Assertion): Assertion | undefined {
   return rest.check !== undefined || rest.instruction ? rest : undefined;
 }
 
-// lint asks the server what it says of the wording.
+// lint requests lint findings on the wording from the server.
 async function lint(assertions: Assertion[], signal: AbortSignal, templates?: unknown) {
   return findings(await fetch('/v1/lint', { method: 'POST', signal, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', 'X-Proviso': '1' }, body: JSON.stringify({ assertions, ...(templates ? { templates } : {}) }) }));
 }
 
-// kept returns the texts of the tab. What cannot be read is left.
+// kept returns the texts of the tab. It ignores texts that cannot be parsed.
 function kept(): Draft {
   try {
     const found = JSON.parse(sessionStorage.getItem(place) ?? '{}') as Partial<Draft>, empty = none();

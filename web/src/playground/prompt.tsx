@@ -1,4 +1,4 @@
-// What is asked, and what the answer has to keep.
+// The prompt, and what the answer must satisfy.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Prompt as Stored, StoredVersion } from '../api';
 import { Failure, get, problemOf, useLoad } from '../load';
@@ -14,15 +14,15 @@ import { instructions, names, preview, valueOf } from './template';
 
 export interface Props { state: Play }
 
-const longest = 200_000; // UTF-16 units of a text that a field holds
+const longest = 200_000; // maximum UTF-16 units of a field's text
 
-// Field is a text that a person writes.
+// Area is a text field.
 export function Area({ label, of, set, rows, hint, code }: { label: string; of: string; set: (to: string) => void; rows: number; hint?: string; code?: boolean }) {
   if (of.length > longest) return <div class="field"><span>{label}</span><p class="muted">{count(of.length)} characters: too long to be edited here. <button type="button" class="link" onClick={() => set('')}>Clear</button></p></div>;
   return <label class="field"><span>{label}{hint && <small>: {hint}</small>}</span><textarea rows={rows} class={code ? 'code' : ''} value={of} spellcheck={!code} onInput={(e) => set(e.currentTarget.value)} /></label>;
 }
 
-// Replaced says that texts were replaced, and brings them back.
+// Replaced reports that texts were replaced, and offers to restore them.
 export function Replaced({ state }: Props) {
   return (
     <div role="status">
@@ -92,7 +92,7 @@ export function Assertions({ state }: Props) {
   const [turn, again] = useState(0);
   useEffect(() => {
     fail(undefined);
-    if (!name && base) change({ set: base.name }, true); // the address says what the texts come from
+    if (!name && base) change({ set: base.name }, true); // keeps the source of the texts in the address
     if (!name || base?.name === name) return;
     const stop = new AbortController();
     state.open(name, stop.signal).catch((e: unknown) => { if (!stop.signal.aborted) fail(new Failure(problemOf(e, 'The set cannot be read'))); });

@@ -1,4 +1,4 @@
-// What comes of the playground: a stored set, a case of a dataset, a run of a suite.
+// Exports of the playground: a stored set, a case of a dataset, a run of a suite.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Assertion } from '../../panel/panel';
@@ -17,7 +17,7 @@ import { names, valueOf } from './template';
 const valid = /^(?!\.)[\w.-]{1,100}$/;
 const rule = 'A name has 1 to 100 letters, digits, dots, dashes and underscores, and does not begin with a dot.';
 
-// useSaving runs one request at a time and says how it ended.
+// useSaving runs one request at a time and reports its result.
 function useSaving() {
   const task = useTask('It was not saved'), [said, say] = useState<ComponentChildren>('');
   const run = (f: () => Promise<ComponentChildren>) => task.run(async () => {
@@ -46,7 +46,7 @@ export function SaveSet({ state }: Props) {
   const { draft: d } = state, saving = useSaving(), [theirs, clash] = useState<StoredSet>();
   const name = d.named.set || (d.base?.name ?? '');
   const mine = (): Assertion[] => state.edit.value().flatMap((a) => written(a) ?? []);
-  // put stores the set, if the version that it replaces is still the current one.
+  // put stores the set, if the version that it replaces is still current.
   const put = async (replaces: string): Promise<ComponentChildren> => {
     const prompt = d.base?.name === name ? d.base.prompt && d.prompt : '';
     const body = { ...(d.base?.name === name ? d.base.rest : {}), assertions: mine(), ...(prompt ? { prompt } : {}) };
@@ -84,7 +84,7 @@ export function SaveSet({ state }: Props) {
   );
 }
 
-// Clash shows both versions, where they differ.
+// Clash shows both versions where they differ.
 function Clash({ theirs, mine, over, take, leave }: { theirs: StoredSet; mine: Assertion[]; over: () => void; take: () => void; leave: () => void }) {
   const ids = [...new Set([...theirs.assertions, ...mine].map((a) => a.id))];
   const text = (of: Assertion[], id: string) => of.filter((a) => a.id === id).map((a) => JSON.stringify(a, null, 1)).join('\n');

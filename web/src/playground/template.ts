@@ -1,17 +1,17 @@
-// The prompt as it will be asked: which variables it has, and how it reads with their
-// values. The server renders the templates; what is here is for reading along.
+// The prompt as it will be sent: its variables, and the text with their values. The server
+// renders templates; this is only a preview.
 import type { Assertion } from '../../panel/panel';
 
 export type Vars = Record<string, string>;
 
 const variable = /\{\{-?\s*([A-Za-z_]\w*)/g;
 const simple = /\{\{-?\s*([A-Za-z_]\w*)((?:\.\w+)*)\s*-?\}\}/g;
-const own = new Set(['assertions', 'env', 'true', 'false', 'none']); // of templates, not of the person
+const own = new Set(['assertions', 'env', 'true', 'false', 'none']); // of templates, not variables of the person
 
-// valueOf returns the value of a variable, which may have any name; '' if it has none.
+// valueOf returns the value of a variable with any name; '' if there is none.
 export const valueOf = (vars: Vars, name: string): string => (Object.hasOwn(vars, name) ? vars[name]! : '');
 
-// names returns the variables that a template asks for, in the order of their first use.
+// names returns the variables of a template in the order of their first use.
 export function names(template: string): string[] {
   return [...new Set([...template.matchAll(variable)].map((m) => m[1]!).filter((n) => !own.has(n)))].slice(0, 100);
 }
@@ -21,8 +21,8 @@ const filled = (template: string, vars: Vars, instructions = ''): string => temp
   return path === '' && Object.hasOwn(vars, name) ? vars[name]! : whole;
 });
 
-// instructions returns what {{ assertions.instructions }} stands for: a list with a line
-// for each instruction, each once. It is made as the engine makes it for suites.
+// instructions returns the text of {{ assertions.instructions }}: a list with one line per
+// instruction, without duplicates. The engine builds the same list for suites.
 export function instructions(of: Assertion[], vars: Vars): string {
   const lines = of.map((a) => (typeof a.instruction === 'string' ? filled(a.instruction, vars).split(/\s+/).filter(Boolean).join(' ') : ''));
   return [...new Set(lines.filter(Boolean).map((l) => '- ' + l))].join('\n');
@@ -30,16 +30,16 @@ export function instructions(of: Assertion[], vars: Vars): string {
 
 export interface Preview { text: string; whole: boolean }
 
-// preview fills in plain variables. It is whole unless the template has more than those.
+// preview fills in plain variables. The result is whole unless the template has other tags.
 export function preview(template: string, vars: Vars, list: string): Preview {
   return { text: filled(template, vars, list), whole: !/\{[%#]/.test(template.replace(simple, '')) && !/\{\{/.test(template.replace(simple, '')) };
 }
 
 export interface Question { prompt: unknown; vars: Record<string, unknown>; input: string }
 
-// question returns what a provider is asked. A prompt that is a list of messages in JSON
-// is a chat. A prompt without variables is the instruction of the system, and the input
-// the message of the user.
+// question returns what is sent to a provider. A prompt that is a JSON list of messages is
+// a chat. A prompt without variables becomes the system message, and the input the user
+// message.
 export function question(prompt: string, vars: Vars, input: string, of: Assertion[]): Question {
   const used = names(prompt), values: Record<string, unknown> = {};
   for (const n of used) values[n] = valueOf(vars, n);
@@ -51,7 +51,7 @@ export function question(prompt: string, vars: Vars, input: string, of: Assertio
   return { prompt: [...before, { role: 'user', content: '{{ input }}' }], vars: { ...values, input }, input };
 }
 
-// asInput is the input as a judge sees it.
+// asInput returns the input as a judge sees it.
 export function asInput(used: string[], vars: Vars): string {
   if (used.length === 1) return valueOf(vars, used[0]!);
   return used.map((n) => n + ': ' + valueOf(vars, n)).join('\n');

@@ -1,4 +1,4 @@
-// The verdicts, in the order of the assertions, as they come in.
+// The verdicts, in the order of the assertions, as they arrive.
 import { useState } from 'preact/hooks';
 import type { Decision, DetailAssertion, Evidence, Settings, Status } from '../api';
 import { get, useLoad } from '../load';
@@ -17,7 +17,7 @@ import type { Verdict } from './judging';
 
 const shown = 30, quotes = 20;
 
-// strongs is the quote that was clicked last.
+// strongs has the quote that was clicked last.
 const strongs = new WeakMap<Play, Strong>();
 export const strong = (state: Play): Strong => strongs.get(state) ?? nowhere;
 const nowhere: Strong = { start: -1, turn: 0 };
@@ -33,7 +33,7 @@ function detail(d: Decision, instruction: unknown, output: string): DetailAssert
   };
 }
 
-// evidenceOf returns the quotes of all verdicts on the output that is shown.
+// evidenceOf returns the quotes of all verdicts on the shown output.
 export function evidenceOf(state: Play): Evidence[] {
   return state.wanted().flatMap((w) => {
     const v = state.judging.verdicts.get(w.key);
@@ -43,8 +43,8 @@ export function evidenceOf(state: Play): Evidence[] {
 
 type Row = { key: number; id: string; state: 'now' | 'judging' | 'old' | 'none' | 'refused'; verdict?: Verdict; asks: unknown; why?: string };
 
-// rows returns what is known of each assertion. A verdict on an earlier wording stays until
-// the next one is there.
+// rows returns the state of each assertion. A verdict on earlier wording stays until the
+// next one arrives.
 function rows(state: Play): Row[] {
   const wanted = new Map(state.wanted().map((w) => [w.item.key, w]));
   return state.edit.items.flatMap((item): Row[] => {
@@ -114,7 +114,7 @@ function One({ row: r, state, mark }: { row: Row; state: Play; mark: (e: Evidenc
   );
 }
 
-// Times says how long it takes from a change to the verdicts, here and on the server.
+// Times shows the time from a change to the verdicts, here and on the server.
 function Times({ state }: Props) {
   const { last, times } = state.judging, settings = useLoad((signal) => get<Settings>('/v1/settings', signal), [state.ended]);
   const server = settings.data?.evaluations, sorted = [...times].sort((a, b) => a - b);

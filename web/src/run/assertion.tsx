@@ -1,4 +1,4 @@
-// The assertions of a row: those that need attention in full, the others by name.
+// The assertions of a row: in full if they need attention, otherwise by name.
 import { useContext, useState } from 'preact/hooks';
 import type { DetailAssertion, Evidence, Status } from '../api';
 import { count, dollars, plural } from '../number';
@@ -6,13 +6,13 @@ import { StatusMark } from '../parts/status';
 import { Text, plain, shorten } from '../text';
 import { Labelled } from './labelled';
 
-// Group is an assertion with the parts of it, if it is a set.
+// Group is an assertion with its parts, if it is a set.
 export interface Group { head: DetailAssertion; parts: DetailAssertion[] }
 
 const urgency: Record<Status, number> = { fail: 0, error: 1, pass: 2, skip: 3 };
 
-// groups puts assertions that failed first, those that say most before others, and keeps
-// the parts of sets with them.
+// groups puts failed assertions first, and the most informative ones before others. It
+// keeps the parts of sets with them.
 export function groups(of: DetailAssertion[]): Group[] {
   const out: Group[] = [];
   for (const a of of) {
@@ -23,15 +23,15 @@ export function groups(of: DetailAssertion[]): Group[] {
   return out.sort((a, b) => at(a) - at(b));
 }
 
-const budget = 500;    // elements of the assertions on a page, about
+const budget = 500;    // approximate elements of the assertions on a page
 const mostParts = 50, mostCriteria = 50;
 
-// weight is about how many elements an assertion takes.
+// weight returns the approximate number of elements of an assertion.
 const weight = (a: DetailAssertion): number => 14 + 6 * Math.min(a.criteria?.length ?? 0, mostCriteria) + 4 * Math.min(a.evidence?.length ?? 0, 20) + 2 * Math.min(a.diff?.length ?? 0, 200);
 
 const loud = (g: Group): boolean => urgency[g.head.status] < 2;
 
-// pages returns where each page of assertions begins, so that none has too many elements.
+// pages returns the start of each page of assertions, so that none has too many elements.
 export function pages(of: Group[]): number[] {
   const starts = [0];
   let taken = 0;
@@ -43,7 +43,7 @@ export function pages(of: Group[]): number[] {
   return starts;
 }
 
-// shownParts returns the first parts of a set, as many as a page has room for.
+// shownParts returns the first parts of a set that fit on a page.
 function shownParts(g: Group): DetailAssertion[] {
   let left = budget - weight(g.head);
   return g.parts.slice(0, mostParts).filter((a) => (left -= weight(a)) > 0);
@@ -53,7 +53,7 @@ export function Assertions({ of, first, mark }: { of: DetailAssertion[]; first: 
   const [page, turn] = useState(0);
   const [opened, open] = useState(''), Labels = useContext(Labelled);
   const sorted = groups(of);
-  // The assertion of the filter is first among those that need attention.
+  // The filter's assertion comes first among those that need attention.
   if (first) sorted.sort((a, b) => Number(b.head.name === first && loud(b)) - Number(a.head.name === first && loud(a)));
   const starts = pages(sorted), from = starts[page] ?? 0, to = starts[page + 1] ?? sorted.length, shown = sorted.slice(from, to);
   const quiet = shown.filter((g) => !loud(g));
@@ -121,7 +121,7 @@ function One({ a, mark }: { a: DetailAssertion; mark: (e: Evidence) => void }) {
   );
 }
 
-// told says that the criteria have said the whole reason already.
+// told reports whether the criteria already contain the whole reason.
 function told(a: DetailAssertion): boolean {
   let rest = a.reason;
   for (const c of a.criteria?.slice(0, 50) ?? []) if (c.why) rest = rest.replace(c.why, () => '');
@@ -133,8 +133,7 @@ function scoreOf(a: DetailAssertion): string {
   return !a.threshold && a.score === (a.status === 'pass' ? '1' : '0') ? '' : a.score ?? '';
 }
 
-// Score shows the score beside the threshold it was compared with. Thresholds of costs
-// and times are no scores.
+// Score shows the score beside its threshold. Thresholds of costs and times are not scores.
 function Score({ a }: { a: DetailAssertion }) {
   const limit = Number(a.threshold) > 1;
   const score = limit ? '' : scoreOf(a), needs = a.threshold && !score.includes('needed') ? (limit ? 'limit ' : (score && ' · ') + 'needs ') + a.threshold : '';
@@ -157,8 +156,8 @@ function Evidences({ of, mark }: { of: Evidence[]; mark: (e: Evidence) => void }
   );
 }
 
-// What the output lacks is inserted, and what it has instead is deleted, as in the part of
-// a report that needs no script.
+// Text that the output lacks is inserted, and text that it has instead is deleted, as in a
+// report without its script.
 const kinds = { expected: 'ins', actual: 'del' } as const;
 
 function Diff({ a }: { a: DetailAssertion }) {

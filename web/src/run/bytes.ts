@@ -1,4 +1,4 @@
-// Base64 as the matrix has it. The native decoder is used where the browser has one.
+// Decodes the base64 of a matrix, natively if the browser supports it.
 export function bytes(base64: string): Uint8Array {
   const native = (Uint8Array as unknown as { fromBase64?: (s: string) => Uint8Array }).fromBase64;
   if (native) return native.call(Uint8Array, base64);
@@ -7,7 +7,7 @@ export function bytes(base64: string): Uint8Array {
   return out;
 }
 
-// words32 reads little-endian uint32 values, whatever the order of bytes of the machine is.
+// words32 reads little-endian uint32 values, whatever the machine's byte order.
 export function words32(base64: string): Uint32Array {
   const raw = bytes(base64), out = new Uint32Array(raw.length >> 2);
   const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);

@@ -1,4 +1,4 @@
-// The cells of the matrix. What needs attention is drawn boldly, the rest lightly.
+// The cells of the matrix. Cells that need attention are bold, the others light.
 import { ERROR, FAIL, type Preview } from '../api';
 import { count, percent, plural } from '../number';
 import { Bar, asked, decided, rateText } from '../parts/rate';
@@ -8,12 +8,12 @@ import { plain } from '../text';
 import { passes, verdictsOf, type Model, type Tally } from './model';
 import type { ColumnName } from './names';
 
-const least = 104, previewed = 180; // pixels of a cell: without, and with a preview
+const least = 104, previewed = 180; // minimum pixels of a cell: without and with a preview
 
-const widest = 230; // of the column of cases
+const widest = 230; // maximum pixels of the column of cases
 
-// cellWidth shares the room between the column of cases and the others. What the others do
-// not need, for previews or where those do not fit without, the names of cases get.
+// cellWidth divides the width between the column of cases and the others. Case names get
+// the space that the others do not need for previews, or without them if they do not fit.
 export function cellWidth(width: number, n: number): { first: number; each: number } {
   const share = Math.max(96, Math.min(n <= 2 ? 240 : 200, width * 0.28));
   const spare = width - previewed * n, fits = spare >= share || n <= 1;
@@ -21,12 +21,12 @@ export function cellWidth(width: number, n: number): { first: number; each: numb
   return { first, each: Math.max(n <= 1 ? 160 : least, Math.floor((width - first) / Math.max(1, n))) };
 }
 
-const most = 24; // squares of a cell
-const some = 12; // where there are more than that, so that the reason has room
+const most = 24; // squares per cell
+const some = 12; // limit above that number, which leaves space for the reason
 
 type Style = Record<string, string>;
 
-// placed is the style of a cell; sizes are in pixels.
+// placed returns the style of a cell; sizes are in pixels.
 export const placed = (left: number, width: number): Style => ({ left: left + 'px', width: width + 'px' });
 
 export function ColumnHead({ id, at, style, width, name, tally, pressed, active, press }: {
@@ -46,7 +46,7 @@ export function ColumnHead({ id, at, style, width, name, tally, pressed, active,
   );
 }
 
-// said describes a cell in words, for those who hear it. The preview is read after it.
+// said describes a cell for screen readers. They read the preview after it.
 function said(m: Model, c: number, column: number, name: string, verdicts: Uint8Array, repeats: string): string {
   const bad: string[] = [];
   let failed = 0;
@@ -60,8 +60,8 @@ function said(m: Model, c: number, column: number, name: string, verdicts: Uint8
   return plain(`${m.matrix.cases[c]}, ${name}: ${status}${repeats && `, ${repeats} repeats passed`}${more}.`);
 }
 
-// shownVerdicts returns which assertions have a square: all of them, so that each has its
-// place, or where they are many those that the case has.
+// shownVerdicts returns the assertions that have a square: all of them, so that each has a
+// fixed place, or only those of the case if there are many.
 export function shownVerdicts(verdicts: Uint8Array): number[] {
   const out: number[] = [];
   for (let a = 0; a < verdicts.length; a++) if (verdicts.length <= most || verdicts[a]) out.push(a);
@@ -71,7 +71,7 @@ export function shownVerdicts(verdicts: Uint8Array): number[] {
 export function ResultCell({ id, model: m, case: c, column, name, style, width, scratch: verdicts, preview, active, chosen }: {
   id: string; model: Model; case: number; column: number; name: string; style: Style; width: number; scratch: Uint8Array; preview: Preview | undefined; active: boolean; chosen: boolean;
 }) {
-  verdictsOf(m, c, column, verdicts); // into an array that all cells share: it is read while this cell renders
+  verdictsOf(m, c, column, verdicts); // all cells share this array; it is read while this cell renders
   const status = statusNames[m.cells[c * m.columns + column]!] ?? 'running';
   const repeats = m.repeats > 1 ? `${passes(m, c, column)}/${m.repeats}` : '';
   const shown = Uint8Array.from(shownVerdicts(verdicts), (a) => verdicts[a]!);

@@ -18,7 +18,7 @@ import type { Previews } from './previews';
 import type { Place } from './state';
 import { Trace } from './trace';
 
-// Around is put around the verdicts of a row; a report has none.
+// Around surrounds the verdicts of a row; a report has none.
 export type Around = ComponentType<{ row: number; children: ComponentChildren }>;
 
 interface Props {

@@ -8,7 +8,7 @@ import { change } from '../url';
 import type { AssertionRow, Model, StatusFilter, Tally } from './model';
 import type { State } from './state';
 
-// Headline is the pass rate of the run, with its interval and what it counts.
+// Headline is the run's pass rate with its interval and counts.
 export function Headline({ total }: { total: Tally }) {
   const n = asked(total), { low, high } = interval(total);
   if (n === 0) return null;
@@ -21,7 +21,7 @@ export function Headline({ total }: { total: Tally }) {
   );
 }
 
-// Counts are the filters by status. The first says what they count.
+// Counts are the filters by status. The first also names what is counted.
 export function Counts({ model: m, total, state, broke }: { model: Model; total: Tally; state: State; broke: number }) {
   const unit = 'result';
   const all = total.passed + total.failed + total.errors + total.skipped;
@@ -45,7 +45,7 @@ export function Counts({ model: m, total, state, broke }: { model: Model; total:
 
 const most = 12, limit = 200;
 
-// AssertionStrip lists assertions, worst first.
+// AssertionStrip lists the assertions, worst first.
 export function AssertionStrip({ rows, more, state, brief }: { rows: AssertionRow[]; more: number; state: State; brief: boolean }) {
   const [all, showAll] = useState(false);
   const first = brief ? 5 : most;
@@ -83,11 +83,11 @@ export function AssertionStrip({ rows, more, state, brief }: { rows: AssertionRo
   );
 }
 
-// SearchField keeps what is typed, and puts it into the address when typing rests.
+// SearchField keeps the input, and updates the address after a pause in typing.
 export function SearchField({ text, type }: { text: string; type: (text: string) => void }) {
   const timer = useRef(0);
   useEffect(() => {
-    if (!text) clearTimeout(timer.current); // the filters were cleared
+    if (!text) clearTimeout(timer.current); // filters were cleared
   }, [text]);
   const typed = (value: string) => {
     type(value);
@@ -97,7 +97,7 @@ export function SearchField({ text, type }: { text: string; type: (text: string)
   return <input type="search" aria-label="Search cases" placeholder="Search cases and texts" value={text} onInput={(e) => typed(e.currentTarget.value)} maxLength={200} />;
 }
 
-// Said tells assistive technology what is shown, at most once per period.
+// Said announces what is shown to assistive technology, at most once per period.
 export function Said({ text, period }: { text: string; period: number }) {
   const [said, say] = useState(text), last = useRef(0);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The keys of the run view, and the choice to turn single ones off.
+// The keys of the run view, and the option to turn single-key shortcuts off.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 const stored = 'proviso.keys';
@@ -7,8 +7,8 @@ function remembered(): boolean {
   try { return localStorage.getItem(stored) !== 'off'; } catch { return true; }
 }
 
-// useKeys returns whether single-key shortcuts are on. The browser remembers it where it
-// lets the page do so.
+// useKeys returns whether single-key shortcuts are on. The browser remembers the choice if
+// storage is available.
 export function useKeys(): [boolean, (on: boolean) => void] {
   const [on, set] = useState(remembered);
   return [on, (value) => {
@@ -20,7 +20,7 @@ export function useKeys(): [boolean, (on: boolean) => void] {
   }];
 }
 
-// typing says whether keys go into a field.
+// typing reports whether key presses go into a field.
 export function typing(target: EventTarget | null): boolean {
   const el = target as HTMLElement | null;
   return !!el && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName));
@@ -31,13 +31,13 @@ const keys: [string, string][] = [
   ['Enter', 'Open the case; in the column heads: filter by the column'], ['Esc', 'Close the case'], ['J K', 'Next or previous failing cell'], ['/', 'Search'], ['?', 'Show these keys'],
 ];
 
-// KeysHint is the line under the matrix with the keys that are needed most.
+// KeysHint is the line under the matrix with the most useful keys.
 export function KeysHint() {
   return <p class="hint muted"><kbd>↑ ↓ ← →</kbd> move <kbd>Enter</kbd> opens <kbd>J</kbd> <kbd>K</kbd> next, previous failing cell <kbd>/</kbd> search <kbd>?</kbd> all keys</p>;
 }
 
-// KeysDialog lists keys, those of the run view unless others are given, and turns single
-// ones off; singles names them.
+// KeysDialog lists keys, by default those of the run view, and turns single-key shortcuts
+// off; singles names them.
 export function KeysDialog({ shown, hide, on, set, list = keys, singles = 'J, K, / and ?' }: { shown: boolean; hide: () => void; on: boolean; set: (on: boolean) => void; list?: [string, string][]; singles?: string }) {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => {

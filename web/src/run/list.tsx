@@ -1,4 +1,4 @@
-// Cases as a list, for narrow windows and large text. It has pages, so that it stays small.
+// Cases as a list, for narrow windows and large text. It is paged, so that it stays small.
 import { useEffect, useState } from 'preact/hooks';
 import { count } from '../number';
 import { glyphs, names as statusNames, words } from '../parts/status';

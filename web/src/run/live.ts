@@ -1,4 +1,4 @@
-// The matrix and the run, loaded again while the run is running.
+// The matrix and the run, reloaded while the run is running.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Matrix, Run } from '../api';
 import { useLoad, type Loaded } from '../load';
@@ -12,7 +12,7 @@ export function useLive(source: RunSource): Live {
     const [run, matrix] = await Promise.all([source.run(), source.matrix()]);
     return { run, matrix };
   }, [source]);
-  // What changes while data load is loaded afterwards, so that every load ends.
+  // A change during a load causes another load afterwards, so that every load completes.
   const busy = useRef(true), again = useRef(false), retry = useRef(loaded.retry);
   retry.current = loaded.retry;
   busy.current = loaded.loading;
@@ -27,7 +27,7 @@ export function useLive(source: RunSource): Live {
   }, [loaded.loading]);
   const matrix = loaded.data?.matrix;
   const model = useMemo(() => matrix && decode(matrix), [matrix]);
-  // What search looks at is made before the first key is typed.
+  // The search texts are computed before the first key press.
   useEffect(() => {
     const timer = setTimeout(() => { if (matrix) texts(matrix); }, 400);
     return () => clearTimeout(timer);
@@ -35,8 +35,8 @@ export function useLive(source: RunSource): Live {
   return { loaded, model };
 }
 
-// useList returns the cases that match. While the run is running, cases that are listed
-// keep their places, and others are appended.
+// useList returns the matching cases. While the run is running, listed cases keep their
+// places, and new ones are appended.
 export function useList(model: Model | undefined, f: Filter, worstFirst: boolean): Uint32Array {
   const kept = useRef<{ key: string; found: unknown; list: Uint32Array }>({ key: '', found: undefined, list: new Uint32Array(0) });
   const sorted = useMemo(() => (model ? order(model, worstFirst) : new Uint32Array(0)), [model, worstFirst]);
@@ -49,7 +49,7 @@ export function useList(model: Model | undefined, f: Filter, worstFirst: boolean
   }, [model, sorted, f.status, f.assertion, f.text, f.column, f.found, f.broke]);
 }
 
-// appended puts what is new after what was there.
+// appended puts new cases after the existing ones.
 function appended(before: Uint32Array, now: Uint32Array, cases: number): Uint32Array {
   const had = new Uint8Array(cases), out = new Uint32Array(before.length + now.length);
   let n = 0;

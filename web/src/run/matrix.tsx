@@ -1,5 +1,5 @@
-// The matrix of a run: a row per case, a column per prompt and provider. Only what is in
-// view is in the document; the grid is one tab stop, and arrows move inside.
+// The matrix of a run: a row per case, a column per prompt and provider. Only the visible
+// part is in the document. The grid is one tab stop, and arrow keys move inside.
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { squareAt } from '../parts/squares';
@@ -11,7 +11,7 @@ import { move } from './move';
 import type { ColumnName } from './names';
 import type { Previews } from './previews';
 
-export interface Active { case: number; column: number } // case -1 is the row of headers
+export interface Active { case: number; column: number } // case -1 is the header row
 
 interface Props {
   model: Model; list: Uint32Array; names: ColumnName[]; previews: Previews;
@@ -25,10 +25,10 @@ const rowHeight = 36, headHeight = 72;
 const most = 490_000; // rows; browsers limit the height of an element
 
 const overscan = 2;
-const nodes = 1050; // elements of all rows, at most: a row has 3, and a cell about 6
+const nodes = 1050; // maximum elements of all rows: a row has 3, and a cell about 6
 
-// useView follows which part of the scrolled area is in view. It changes when another row,
-// or part of a column, comes into view.
+// useView tracks the visible part of the scrolled area. It changes when another row or part
+// of a column becomes visible.
 function useView(scroller: { current: HTMLDivElement | null }) {
   const [view, set] = useState({ width: 900, height: 600, left: 0, top: 0 });
   useLayoutEffect(() => {
@@ -52,8 +52,8 @@ export function Matrix(p: Props) {
   const scroller = useRef<HTMLDivElement>(null), view = useView(scroller), listed = Math.min(list.length, most);
   const { first, each } = cellWidth(view.width, m.columns);
   const from = Math.max(0, Math.floor(view.left / each) - 1), to = Math.min(m.columns, Math.ceil((view.left + view.width - first) / each) + 1);
-  const fit = Math.max(12, Math.floor(nodes / (3 + 6 * Math.max(1, to - from))) - 2 * overscan); // rows in view
-  const top = Math.max(0, Math.min(view.top, listed - 1)); // the list may be shorter than where it was scrolled to
+  const fit = Math.max(12, Math.floor(nodes / (3 + 6 * Math.max(1, to - from))) - 2 * overscan); // visible rows
+  const top = Math.max(0, Math.min(view.top, listed - 1)); // the list may be shorter than the scroll position
   const items = between(Math.max(0, top - overscan), Math.min(listed, top + Math.min(fit, Math.ceil((view.height - headHeight) / rowHeight) + 1) + overscan));
   const scratch = useMemo(() => new Uint8Array(m.verdicts.length), [m.verdicts.length]);
   const position = active.case < 0 ? -1 : list.indexOf(active.case);
@@ -135,7 +135,7 @@ interface RowProps {
   index: number; case: number; top: number; first: number; each: number; from: number; to: number; active: number; chosen: number;
 }
 
-// Row renders again only if something of it changed: scrolling renders new rows alone.
+// Row renders again only if it changed: scrolling renders only new rows.
 class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== this.props[key]);

@@ -1,5 +1,6 @@
-// The matrix of a run in columns of bytes: no object per cell, so that 100,000 cases
-// filter while one types. A cell is a case in a column; it has a result for each repeat.
+// The matrix of a run as columns of bytes. There is no object per cell, so that 100,000
+// cases can be filtered while typing. A cell is a case in a column; it has one result per
+// repeat.
 import { ERROR, FAIL, PASS, RUNNING, SKIP, type Matrix } from '../api';
 import type { Counts } from '../parts/rate';
 import { bytes, words32 } from './bytes';
@@ -14,18 +15,18 @@ export interface Model {
   matrix: Matrix;
   cases: number; columns: number; repeats: number;
   results: Uint8Array;      // statuses by (case*columns + column)*repeats + repeat
-  rows: Uint32Array;        // index of the row, in the same order
+  rows: Uint32Array;        // row indexes, in the same order
   cells: Uint8Array;        // worst status of each cell, by case*columns + column
   verdicts: Uint8Array[];   // by assertion: statuses in the order of results
-  severity: Float64Array;   // of a case: failed cells, then failed assertions, then errors
+  severity: Float64Array;   // by case: failed cells, then failed assertions, then errors
   total: Tally;             // of results
   byColumn: Tally[];        // of results
   assertions: AssertionRow[]; // worst first
   differ: Uint8Array;       // 1 if the columns of the case have different statuses
-  differing: number;        // cases that differ
+  differing: number;        // number of these cases
 }
 
-// rank orders statuses from quiet to bad.
+// rank orders statuses by severity.
 const rank = new Uint8Array(8);
 rank[SKIP] = 1; rank[PASS] = 2; rank[RUNNING] = 3; rank[ERROR] = 4; rank[FAIL] = 5;
 
@@ -35,7 +36,7 @@ function fromCounts(n: Uint32Array | number[]): Tally {
   return { passed: n[PASS]!, failed: n[FAIL]!, errors: n[ERROR]!, skipped: n[SKIP]!, running: n[RUNNING]! };
 }
 
-// sized returns exactly n bytes: a matrix that was cut off has results still to come.
+// sized returns exactly n bytes. A truncated matrix gets results that are still to come.
 function sized(data: Uint8Array, n: number): Uint8Array {
   if (data.length === n) return data;
   const out = new Uint8Array(n);
@@ -64,7 +65,8 @@ export function decode(matrix: Matrix): Model {
   return model;
 }
 
-// fold finds the worst status of each cell, what each column counts, and how bad cases are.
+// fold computes the worst status of each cell, the counts of each column, and the severity
+// of cases.
 function fold(m: Model): void {
   const counts = Array.from({ length: m.columns }, () => new Uint32Array(8));
   for (let c = 0; c < m.cases; c++) {
@@ -92,7 +94,7 @@ function fold(m: Model): void {
   for (const t of m.byColumn) for (const key of Object.keys(t) as (keyof Tally)[]) m.total[key]! += t[key]!;
 }
 
-// countAssertions counts the verdicts of each assertion, and adds failed ones to the
+// countAssertions counts the verdicts on each assertion, and adds failed ones to the
 // severity of their cases.
 function countAssertions(m: Model): AssertionRow[] {
   const perCase = m.columns * m.repeats, failed = new Uint16Array(m.cases);
@@ -103,7 +105,7 @@ function countAssertions(m: Model): AssertionRow[] {
       n[s]!++;
       if (s === FAIL) { const c = (i / perCase) | 0; if (failed[c]! < 1023) failed[c]!++; }
     }
-    n[RUNNING] = 0; // a case without the assertion has no verdict either
+    n[RUNNING] = 0; // a case without the assertion is stored as 0, too
     return { name: m.matrix.assertions[at]!, type: m.matrix.types[at] ?? '', at, tally: fromCounts(n) };
   });
   for (let c = 0; c < m.cases; c++) m.severity[c]! += failed[c]! * 128;
@@ -111,14 +113,15 @@ function countAssertions(m: Model): AssertionRow[] {
   return rows.sort((a, b) => share(a.tally) - share(b.tally) || b.tally.failed - a.tally.failed || a.at - b.at);
 }
 
-// order returns all cases, in the order of the suite or the worst first.
+// order returns all cases, in suite order or the worst first.
 export function order(m: Model, worstFirst: boolean): Uint32Array {
   const out = new Uint32Array(m.cases);
   if (!worstFirst) {
     for (let c = 0; c < m.cases; c++) out[c] = c;
     return out;
   }
-  // Numbers sort natively; the severity stands above the case's number.
+  // Typed arrays of numbers sort natively. A key combines the severity, in the upper part,
+  // with the case.
   const size = 2 ** 24, keys = new Float64Array(m.cases), top = 2 ** 28;
   for (let c = 0; c < m.cases; c++) keys[c] = (top - m.severity[c]!) * size + c;
   keys.sort();
@@ -128,7 +131,7 @@ export function order(m: Model, worstFirst: boolean): Uint32Array {
 
 const lowered = new WeakMap<Matrix, string[]>();
 
-// texts returns what search looks at: ids and titles in lower case.
+// texts returns the texts to search: ids and titles in lower case.
 export function texts(matrix: Matrix): string[] {
   let found = lowered.get(matrix);
   if (!found) {
@@ -144,15 +147,15 @@ export interface Filter {
   status: StatusFilter;
   assertion: string;
   text: string;
-  column: number;            // -1: any
-  found?: Uint8Array;        // cases whose texts contain text, as the source found them
+  column: number;            // -1 means any column
+  found?: Uint8Array;        // cases whose texts contain the search text, found by the source
   broke?: ReadonlySet<string>; // ids of cases
 }
 
 const codes: Record<string, number> = { fail: FAIL, error: ERROR, pass: PASS, skip: SKIP };
 
-// wanted returns which statuses match, by status. Without a status, an assertion means
-// the cases in which it did not pass.
+// wanted returns whether each status matches. An assertion without a status selects the
+// cases in which it did not pass.
 function wanted(f: Filter): Uint8Array | undefined {
   const yes = new Uint8Array(8), code = codes[f.status];
   if (code !== undefined) yes[code] = 1;
@@ -162,8 +165,8 @@ function wanted(f: Filter): Uint8Array | undefined {
   return yes;
 }
 
-// filter returns the cases of an order that match. A case matches if one of its cells
-// does, in the chosen column or in any.
+// filter returns the matching cases of an order. A case matches if one of its cells
+// matches, in the chosen column or in any.
 export function filter(m: Model, cases: Uint32Array, f: Filter): Uint32Array {
   const out = new Uint32Array(cases.length);
   const yes = wanted(f), at = f.assertion ? m.matrix.assertions.indexOf(f.assertion) : -1;
@@ -188,7 +191,7 @@ export function filter(m: Model, cases: Uint32Array, f: Filter): Uint32Array {
   return out.subarray(0, n);
 }
 
-// casesOf marks the cases of rows.
+// casesOf marks the cases that the rows belong to.
 export function casesOf(m: Model, rows: Uint32Array): Uint8Array {
   const marks = new Uint8Array(m.cases), per = m.columns * m.repeats;
   const wanted = new Uint8Array(rows.reduce((most, row) => Math.max(most, row), -1) + 1);
@@ -197,7 +200,7 @@ export function casesOf(m: Model, rows: Uint32Array): Uint8Array {
   return marks;
 }
 
-// worstRepeat returns the first repeat of a cell that has the worst status.
+// worstRepeat returns the first repeat of a cell with the worst status.
 export function worstRepeat(m: Model, c: number, column: number): number {
   const cell = c * m.columns + column;
   for (let k = 0; k < m.repeats; k++) if ((m.results[cell * m.repeats + k]! & 7) === m.cells[cell]) return k;
@@ -210,8 +213,8 @@ export function rowOf(m: Model, c: number, column: number, repeat: number): numb
   return row === undefined || row === NO_ROW ? -1 : row;
 }
 
-// worstColumn returns the column of a case that should be looked at first: of those with
-// the worst status, the one in which most assertions failed.
+// worstColumn returns the column of a case to look at first: among those with the worst
+// status, the one with the most failed assertions.
 export function worstColumn(m: Model, c: number): number {
   let best = 0, most = -1;
   const verdicts = new Uint8Array(m.verdicts.length);
@@ -223,7 +226,8 @@ export function worstColumn(m: Model, c: number): number {
   return best;
 }
 
-// verdictsOf returns the verdict of each assertion of a cell, the worst over its repeats.
+// verdictsOf writes the verdict of each assertion of a cell to out, the worst over its
+// repeats.
 export function verdictsOf(m: Model, c: number, column: number, out: Uint8Array): void {
   const at = (c * m.columns + column) * m.repeats;
   for (let a = 0; a < m.verdicts.length; a++) {

@@ -1,5 +1,5 @@
-// move returns where a key leads in a grid, as [row, column]; row -1 is that of the
-// headers. It is undefined for keys that do not move.
+// move returns the target of a key press in a grid, as [row, column]; row -1 is the header
+// row. It is undefined for keys that do not move.
 export function move(key: string, ctrl: boolean, row: number, column: number, rows: number, columns: number, page: number): [number, number] | undefined {
   const last = rows - 1, right = columns - 1;
   const at = (r: number, c: number): [number, number] => [Math.max(-1, Math.min(last, r)), Math.max(0, Math.min(right, c))];

@@ -1,5 +1,5 @@
-// Names of columns: prompts that begin alike are shown from where they differ. Heads are
-// narrow, so that the shared beginning is left out.
+// Column names. Prompts with the same beginning are shown from where they differ, because
+// column headers are narrow.
 import type { Column } from '../api';
 import { plain, shorten } from '../text';
 
@@ -24,8 +24,8 @@ export function promptNames(prompts: string[], length = 48): string[] {
 
 export interface ColumnName { title: string; under: string; whole: string }
 
-// columnNames returns what differs between columns first: the prompt, or the provider
-// where all prompts are the same.
+// columnNames names each column, the distinguishing part first: the prompt, or the provider
+// if all prompts are the same.
 export function columnNames(columns: Column[]): ColumnName[] {
   const names = promptNames(columns.map((c) => c.prompt));
   const onePrompt = new Set(columns.map((c) => c.prompt)).size <= 1;

@@ -1,16 +1,16 @@
-// The output of a row, with its evidence marked. Long outputs show in parts.
+// The output of a row, with marked evidence. Long outputs are shown in parts.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Evidence } from '../api';
 import { count } from '../number';
 import { saveText } from '../parts/actions';
 import { Marked } from '../text';
 
-const part = 20_000, most = 400_000; // UTF-16 units: shown at first, and in all
+const part = 20_000, most = 400_000; // UTF-16 units: shown at first, and in total
 
-// edge moves a position that is inside a surrogate pair to its beginning.
+// edge moves a position inside a surrogate pair to the pair's beginning.
 const edge = (text: string, at: number): number => (at > 0 && at < text.length && /[\udc00-\udfff]/.test(text[at]!) ? at - 1 : at);
 
-// Strong is the evidence that was clicked; each click has its own turn.
+// Strong is the evidence that was clicked. turn distinguishes clicks on the same evidence.
 export interface Strong { start: number; turn: number }
 
 export function Output({ text, evidence, strong, href, name, cut }: { text: string | undefined; evidence: Evidence[]; strong: Strong; href?: string; name: string; cut: boolean }) {

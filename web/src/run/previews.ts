@@ -1,11 +1,11 @@
-// What cells show of their texts: loaded for the rows in view, one request per window.
+// Previews of rows for cells: loaded for the visible rows, with one request per window.
 import type { Preview } from '../api';
 import type { RunSource } from '../source';
 
 const most = 400, kept = 4000;
 
 export class Previews {
-  version = 0; // grows with what is known
+  version = 0; // increases with each loaded preview
   private known = new Map<number, Preview>();
   private timer = 0;
   private abort?: AbortController;
@@ -15,8 +15,8 @@ export class Previews {
 
   get(row: number): Preview | undefined { return this.known.get(row); }
 
-  // want loads the previews of the rows that a part of the view shows, once scrolling
-  // rests: those of all parts in one request. A part that shows none any more wants [].
+  // want loads the previews of the rows in a part of the view once scrolling pauses. One
+  // request covers all parts. A part that no longer shows rows wants [].
   want(part: string, rows: number[]): void {
     this.wanted.set(part, rows);
     const missing = [...new Set([...this.wanted.values()].flat())].filter((r) => r >= 0 && !this.known.has(r)).slice(0, most);
@@ -41,7 +41,7 @@ export class Previews {
       this.version++;
       this.changed();
     } catch {
-      // The cells stay without a preview, and the next window asks again.
+      // The cells stay without a preview, and the next window retries.
     } finally {
       if (this.abort === abort) this.waiting = '';
     }

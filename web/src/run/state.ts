@@ -1,4 +1,4 @@
-// What is shown of a run, as its address says it.
+// What the page shows of a run, as given by its address.
 import { change, usePlace } from '../url';
 import type { Model, StatusFilter } from './model';
 import { worstColumn, worstRepeat } from './model';
@@ -8,9 +8,9 @@ export interface State {
   sort: '' | 'suite' | 'worst';
   list: '' | 'list' | 'matrix';
   chosen?: string;   // id of a case
-  at: number;        // its column, -1 if the address does not say
+  at: number;        // column of the case, -1 if the address has none
   repeat: number;
-  closed: boolean;   // no case is wanted
+  closed: boolean;   // no case is to be open
 }
 
 const number = (text: string | null): number => (text !== null && /^\d{1,6}$/.test(text) ? Number(text) : -1);
@@ -29,7 +29,7 @@ export function useRunState(): State {
 
 export interface Place { case: number; column: number; repeat: number }
 
-// placeOf returns the place that the address names, if the run has it.
+// placeOf returns the place in the address, if the run has it.
 export function placeOf(m: Model, s: State): Place | undefined {
   if (s.chosen === undefined) return undefined;
   const c = m.matrix.cases.indexOf(s.chosen);
@@ -39,7 +39,7 @@ export function placeOf(m: Model, s: State): Place | undefined {
   return { case: c, column, repeat };
 }
 
-// open shows a case; with replace, back does not return to the one before.
+// open shows a case; with replace, it replaces the current entry of the history.
 export function open(m: Model, c: number, column: number, replace = false, repeat = -1): void {
   change({ case: m.matrix.cases[c]!, p: String(column), r: repeat >= 0 ? String(repeat) : '', open: '' }, replace);
 }

@@ -14,7 +14,7 @@ export function Vars({ of }: { of: [string, string][] }) {
   );
 }
 
-// Long shows the beginning of a text, and more of it on demand.
+// Long shows the beginning of a text, and the rest on demand.
 export function Long({ text, first = 6000 }: { text: string; first?: number }) {
   const [shown, show] = useState(first);
   return <><Text of={shorten(text, shown)} />{text.length > shown && shown < 400_000 && <> <button type="button" class="link" onClick={() => show(shown * 6)}>Show more</button></>}</>;

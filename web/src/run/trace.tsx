@@ -1,4 +1,4 @@
-// The trace of a row: a tree of spans with the time that each took.
+// The trace of a row: a tree of spans with their durations.
 import { useState } from 'preact/hooks';
 import type { Span } from '../api';
 import { duration, plural } from '../number';

@@ -1,5 +1,5 @@
-// The view of a run: what it counts, its matrix, and the case that is open. The report
-// and the app show the same one.
+// The view of a run: its counts, its matrix, and the open case. The report and the app
+// share it.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { ERROR, FAIL, goesOn, type Run } from '../api';
@@ -20,13 +20,13 @@ import { Previews } from './previews';
 import { clearFilters, close, open, placeOf, useRunState, type Place, type State } from './state';
 import { Banner, Passed, emptyText, totals } from './words';
 
-// Extra is what only some pages know about a run.
+// Extra has what only some pages know about a run.
 export interface Extra {
   broke?: ReadonlySet<string>;                // ids of cases that passed in the base run and fail now
-  above?: ComponentChildren;                  // shown above the counts: the decision of a gate
-  banner?: boolean;                           // false where the page itself says how far the run is
-  outputOf?: (index: number) => string;       // address of a row's whole output
-  around?: Around;                            // put around the verdicts of a row
+  above?: ComponentChildren;                  // shown above the counts: a gate's decision
+  banner?: boolean;                           // false if the page itself shows the progress of the run
+  outputOf?: (index: number) => string;       // address of a row's complete output
+  around?: Around;                            // surrounds the verdicts of a row
 }
 
 export function RunView({ source, extra = {} }: { source: RunSource; extra?: Extra }) {
@@ -39,7 +39,7 @@ export function RunView({ source, extra = {} }: { source: RunSource; extra?: Ext
   );
 }
 
-// useFound asks the source for the rows whose texts contain what is searched.
+// useFound requests from the source the rows whose texts contain the search text.
 function useFound(source: RunSource, m: Model, text: string): { found?: Uint8Array; note: string } {
   const [state, set] = useState<{ text: string; rows?: Uint32Array; note: string }>({ text: '', note: '' });
   useEffect(() => {
@@ -70,8 +70,8 @@ function useNarrow(): boolean {
   return narrow;
 }
 
-// firstPlace returns the cell that is open at first: of the first case that is listed, the
-// worst cell, or one in which the assertion did not pass. Where nothing failed there is none.
+// firstPlace returns the cell to open at first: in the first listed case, the worst cell,
+// or one in which the assertion did not pass. If nothing failed, there is none.
 function firstPlace(m: Model, list: Uint32Array, f: Filter): Place | undefined {
   if (m.total.failed + m.total.errors === 0) return undefined;
   const c = list[0] ?? order(m, true)[0]!, verdicts = m.verdicts[m.matrix.assertions.indexOf(f.assertion)];
@@ -96,8 +96,8 @@ function Loaded({ source, extra, model: m, run }: { source: RunSource; extra: Ex
   useEffect(() => () => previews.stop(), [previews]);
   const names = useMemo(() => columnNames(m.matrix.columns), [m.matrix]);
 
-  // The worst case is open until another is chosen, and after a filter the first that it
-  // lists. Neither typing nor new results open another.
+  // The worst case is open until another is chosen, or after a filter the first listed
+  // case. Neither typing nor new results open another case.
   const first = useMemo(() => firstPlace(m, began ? order(m, true) : list, wanted), [state.status, state.assertion, state.column]);
   const chosen = placeOf(m, state);
   const place = chosen ?? (state.closed || state.chosen !== undefined ? undefined : first);

@@ -1,4 +1,4 @@
-// What the view says in words: states of the run, and lists that are empty.
+// Texts of the view: states of the run, and empty lists.
 import { goesOn, type Run } from '../api';
 import { count, plural } from '../number';
 import { rateText } from '../parts/rate';
@@ -6,8 +6,8 @@ import { plain, shorten } from '../text';
 import type { Model, Tally } from './model';
 import type { State } from './state';
 
-// totals returns what the run counts. A report that does not hold every row says so, and
-// its counts are those of the run.
+// totals returns the counts of the run. A report that does not contain every row says so,
+// but its counts are those of the complete run.
 export function totals(m: Model, run: Run): Tally {
   const p = run.progress, held = m.total.passed + m.total.failed + m.total.errors + m.total.skipped;
   if (p.passed + p.failed + p.errors + p.skipped <= held) return m.total;
@@ -34,7 +34,7 @@ export function Banner({ model: m, run, running }: { model: Model; run: Run; run
   return null;
 }
 
-// Passed says that nothing failed, which is a result.
+// Passed shows that nothing failed, which is a result.
 export function Passed({ total, model: m, running }: { total: Tally; model: Model; running: boolean }) {
   const n = total.passed + total.skipped;
   if (running || n === 0 || total.failed + total.errors + total.running > 0) return null;
@@ -48,7 +48,7 @@ export function Passed({ total, model: m, running }: { total: Tally; model: Mode
 const does: Record<string, string> = { fail: 'fails', error: 'has an error', pass: 'passes', skip: 'is skipped', differ: 'differs between columns', broke: 'broke since the base run', all: 'matches', '': 'matches' };
 const doesTo: Record<string, string> = { fail: 'fails', error: 'has an error in', pass: 'passes', skip: 'skips', differ: 'differs between columns and has', broke: 'broke since the base run and has', all: 'has', '': 'fails' };
 
-// emptyText says why no case is listed.
+// emptyText explains why no case is listed.
 export function emptyText(m: Model, s: State, text: string): string {
   if (m.cases === 0) return goesOn(m.matrix.status) ? 'There are no results yet.' : 'This run has no cases.';
   const contains = text ? `contains “${plain(shorten(text, 80))}”` : '';

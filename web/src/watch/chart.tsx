@@ -1,5 +1,6 @@
-// The chart of one assertion: the rate of failures over time with its interval, the limit as
-// a step for each bucket, gaps as gaps, n as bars below, and what is marked in time. A table says the same.
+// The chart of one assertion: the failure rate over time with its interval, the limit as a
+// step for each bucket, gaps, n as bars below, and marked times. A table shows the same
+// data.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SeriesBucket } from '../api';
 import { count, percent, when } from '../number';
@@ -9,8 +10,8 @@ export interface Mark { at: string; kind: 'alarm' | 'change'; label: string; hre
 
 const H = 172, left = 44, right = 8, top = 10, bottom = 48, bars = 20, few = 30;
 
-// limit is the largest rate of a bucket of n verdicts that chance explains: p plus z standard
-// errors. It varies with n, so that it is drawn as a step for each bucket.
+// limit is the largest rate of a bucket of n verdicts that chance explains: p plus three
+// standard errors. It depends on n, so it is drawn as a step for each bucket.
 const limit = (p: number, n: number): number => Math.min(1, p + 3 * Math.sqrt((p * (1 - p)) / n));
 
 interface Props {
@@ -22,7 +23,7 @@ export function Chart({ label, buckets, from, stepS, inControl, marks, choose }:
   const [at, point] = useState<number>();
   const [tabled, table] = useState(false);
   const box = useRef<HTMLDivElement>(null), [W, fit] = useState(640);
-  // Its units are pixels of the page, so that its letters are as large as others.
+  // The chart's units are page pixels, so that its text has the usual size.
   useLayoutEffect(() => {
     const observer = new ResizeObserver(([e]) => { if (e && e.contentRect.width > 0) fit(Math.max(200, Math.round(e.contentRect.width))); });
     observer.observe(box.current!);

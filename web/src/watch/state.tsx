@@ -1,4 +1,4 @@
-// States of watches and alarms in words, and links between the pages of the monitor.
+// Texts for the states of watches and alarms, and links between the monitor pages.
 import type { AlarmShown, WatchState } from '../api';
 import { plain, shorten } from '../text';
 import { address } from '../url';
@@ -7,7 +7,7 @@ const states: Record<WatchState, [sign: string, word: string, style: string]> = 
   ok: ['✓', 'In control', 'pass'], learning: ['…', 'Learning: not enough data', 'skip'], alarm: ['▲', 'Alarm', 'fail'], silent: ['!', 'Silent: nothing is known', 'error'],
 };
 
-// Silence and learning are states of their own: what is not known is never shown as good.
+// Silence and learning are separate states: the unknown is never shown as good.
 export function WatchMark({ state }: { state: WatchState }) {
   const [sign, word, style] = states[state] ?? ['!', state, 'error'];
   return <span class={'status ' + style}><span aria-hidden="true">{sign} </span>{word}</span>;
@@ -22,14 +22,14 @@ export function AlarmMark({ a }: { a: AlarmShown }) {
   return <span class={'status ' + style}><span aria-hidden="true">{sign} </span>{word}</span>;
 }
 
-// named is the value of something that changed, in few letters: a prompt is named by its hash.
+// named shortens a changed value. The value of a prompt is its hash.
 export const named = (what: string, value: string): string => (what === 'prompt' && value.length > 20 ? value.slice(0, 19) + '…' : shorten(value, 40));
 
 export const watchPage = (name: string, query: Record<string, string | undefined> = {}): string => address('/monitor/' + encodeURIComponent(name), query);
 export const alarmPage = (id: string): string => '/alarms/' + encodeURIComponent(id);
 export const eventPage = (id: string): string => address('/traffic', { event: id });
 
-// causes are what silence has as its cause.
+// causes are the causes of silence.
 const causes: Record<string, string> = {
   traffic: 'no event came', verdicts: 'events came, and no verdict was made', key: 'the key of the judge or of the watch does not work', model: 'the model of the judge is not there any more',
   budget: 'the money of the day is spent', queue: 'more events wait than are evaluated', errors: 'an assertion cannot be decided',

@@ -1,4 +1,4 @@
-// From events to a dataset, to a queue of labels or to spade, by the filter that selects them.
+// Sends events to a dataset, a label queue or spade, selected by a filter.
 import { useState } from 'preact/hooks';
 import type { AgentPrompt, ChangedDataset, Page, TrafficEvent } from '../api';
 import { Failure, ask, get, useTask } from '../load';
@@ -13,7 +13,7 @@ import { address, go } from '../url';
 
 export type Filter = Record<string, string | undefined>;
 
-// queryOf is a filter as the query of GET /v1/events.
+// queryOf returns a filter as the query of GET /v1/events.
 export function queryOf(filter: Filter): string {
   const q = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) if (value) q.set(name, value);
@@ -41,7 +41,7 @@ function Form({ summary, button, value, submit }: Props) {
   );
 }
 
-// ToDataset adds events to a dataset, which is made if there is none of the name.
+// ToDataset adds events to a dataset, and creates the dataset if needed.
 export function ToDataset({ filter, events }: { filter?: Filter; events?: string[] }) {
   return <Form summary="Add to a dataset" button="Add cases" value="" submit={async (name) => {
     const path = '/v1/datasets/' + encodeURIComponent(name);
@@ -51,7 +51,7 @@ export function ToDataset({ filter, events }: { filter?: Filter; events?: string
   }} />;
 }
 
-// ToQueue makes a queue of labels of events.
+// ToQueue creates a label queue from events.
 export function ToQueue({ filter, events, name, summary = 'Label them' }: { filter?: Filter; events?: string[]; name: string; summary?: string }) {
   const start = (name || 'traffic').replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60) + '-' + new Date().toISOString().slice(0, 10);
   return <Form summary={summary} button="Make a queue" value={start} submit={async (name) => {
@@ -60,8 +60,8 @@ export function ToQueue({ filter, events, name, summary = 'Label them' }: { filt
   }} />;
 }
 
-// ToPlayground opens the playground with what an event was asked and what it answered. What
-// was there before comes back with a click.
+// ToPlayground opens the playground with an event's input and output. One click restores
+// the previous texts.
 export function ToPlayground({ e }: { e: TrafficEvent }) {
   const { busy, problem, run } = useTask();
   const open = () => run(async () => {
@@ -76,9 +76,9 @@ export function ToPlayground({ e }: { e: TrafficEvent }) {
 
 const versionsMost = 20, outputsMost = 1_000_000;
 
-// ToSpade opens spade with the prompts of the agent and the outputs of the events, and has the
-// command that brings a selection up to date with what the agent answers. What was
-// pasted there before is not lost without a second click.
+// ToSpade opens spade with the agent's prompts and the outputs of the events. It also shows
+// the command that updates a selection with the agent's answers. Texts pasted in spade
+// before are only replaced after a second click.
 export function ToSpade({ filter }: { filter: Filter }) {
   const { busy, problem, run } = useTask(), [why, tell] = useState(''), [sure, confirm] = useState(false);
   const open = () => {
@@ -95,13 +95,13 @@ export function ToSpade({ filter }: { filter: Filter }) {
   );
 }
 
-// toDraft fills what spade has pasted, and opens it; the result is why it does not.
+// toDraft fills spade's draft and opens the page. It returns why if that is not possible.
 async function toDraft(filter: Filter): Promise<string> {
   const events = items(await get<Page<TrafficEvent>>(address('/v1/events', { ...filter, limit: '50', texts: 'full' })));
   const agent = filter.agent || events[0]?.agent;
   if (!agent) return 'No event matches.';
   const prompts = items(await get<Page<AgentPrompt>>(address('/v1/agents/' + encodeURIComponent(agent) + '/prompts', { limit: '100' })));
-  // A line of three dashes would separate versions.
+  // A line of three dashes would act as a separator of versions.
   const texts = prompts.filter((p) => p.text).sort((a, b) => Date.parse(a.first) - Date.parse(b.first)).slice(-versionsMost).map((p) => p.text!.replace(/^---[ \t]*\r?$/gm, '----'));
   if (!texts.length) return 'No text of a prompt of ' + plain(agent) + ' is known: its events have no prompt, or only its hash.';
   let size = 0;
