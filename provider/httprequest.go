@@ -130,7 +130,7 @@ func (s settings) raw(t *requestTemplate, text string) error {
 	return nil
 }
 
-// address is the constant beginning of the URL.
+// address returns the constant beginning of the URL.
 func (t *requestTemplate) address() string {
 	before, _, _ := strings.Cut(t.url, "{{")
 	return before
