@@ -1,4 +1,4 @@
-// Package provider answers prompts. It has one file per provider and one table of them. Start at
+// Package provider answers prompts: one file per provider and one table of them. Start at
 // [Open], which opens the provider that a suite names.
 package provider
 
