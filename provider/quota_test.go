@@ -83,7 +83,7 @@ func TestWholeMinutes(t *testing.T) {
 		perMinute float64
 		fixed     bool
 		latency   time.Duration
-		refused   int // maximum, relative to 5 minutes' requests
+		refused   int // maximum number of refusals in 5 minutes
 		failed    int // rows that failed after their retries
 	}{
 		{240, true, 500 * time.Millisecond, 200, 3},

@@ -27,7 +27,7 @@ func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	case kind == "messages" && strings.HasPrefix(name, "gemini"):
 		return nil, s.invalid("vertex:messages is for Claude; for %s, use vertex:%s", name, name)
 	}
-	if spec.Config.At("expressMode") == false { // these must be credentials, even beside a key
+	if spec.Config.At("expressMode") == false { // use credentials, even if there is a key
 		s.spec.Config = spec.Config.Clone()
 		s.spec.Config.Delete("apiKey")
 	}
