@@ -41,7 +41,7 @@ func DecodeRecorded(text string) (*Batch, error) {
 		}
 		v, n, err := value.ParseJSONPrefix(text[offset:])
 		if err != nil {
-			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON behind byte %d: %w", offset, err)
+			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON after byte %d: %w", offset, err)
 		}
 		offset += n
 		list, ok := v.([]any)

@@ -135,7 +135,7 @@ func converseParts(m *value.Object) ([]any, error) {
 		case p.other != nil:
 			out = append(out, p.other)
 		case p.image != nil && p.image.url != "":
-			return nil, proviso.Errorf(proviso.Invalid, "Bedrock takes pictures as data and not by their address")
+			return nil, proviso.Errorf(proviso.Invalid, "Bedrock accepts pictures as data, not by URL")
 		case p.image != nil:
 			_, format, _ := strings.Cut(p.image.mediaType, "/")
 			out = append(out, value.ObjectOf("image", value.ObjectOf("format", format, "source", value.ObjectOf("bytes", p.image.data))))

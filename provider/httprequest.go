@@ -51,7 +51,7 @@ func (s settings) requestTemplate() (requestTemplate, error) {
 		}
 	}
 	if t.url == "" {
-		return t, s.invalid("config.url, or config.request, must say which endpoint is asked")
+		return t, s.invalid("config.url or config.request must name the endpoint")
 	}
 	if t.method == "" {
 		t.method = http.MethodGet

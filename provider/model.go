@@ -119,7 +119,7 @@ func (s settings) pathName(name string) error {
 		odd = odd || part == "" || part == "." || part == ".."
 	}
 	if odd {
-		return s.invalid("%q is not the name of a model: it stands in the path of a URL, so it has no . or .. between slashes, and no white space, ?, #, %% or \\", name)
+		return s.invalid("%q is not the name of a model: it becomes part of a URL path, so it must not contain . or .. between slashes, white space, ?, #, %% or \\", name)
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func (x *exchange) answered(e *ingest.Event, r *record, reply *value.Object) {
 	out, err := provider.ReadAnswer(r.api.form, x.upstream, first(e.Model), reply)
 	if err != nil {
 		if e.Error == "" {
-			e.Error = "the reply cannot be read: it is no answer of this API"
+			e.Error = "the reply cannot be read: it is not an answer of this API"
 		}
 		return
 	}

@@ -146,7 +146,7 @@ func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), verb))
 	}
 	if posted.Cut {
-		a.warn("the comment is cut, because " + place.Forge + " takes no longer one; the report of the job is whole")
+		a.warn("the comment is cut, because " + place.Forge + " accepts no longer ones; the report of the job is complete")
 	}
 	text = fmt.Sprintf("proviso: the comment on request %d is %s", posted.Number, became(posted.Action))
 	if posted.URL != "" {

@@ -298,7 +298,7 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 func (a *app) interruptedRun(out *run.Outcome, told bool) error {
 	how := ""
 	if !told {
-		how = fmt.Sprintf(" in %s; go on with the same command and --resume=%s", out.Meta.RunFile, out.ID)
+		how = fmt.Sprintf(" in %s; to resume, run the same command with --resume=%s", out.Meta.RunFile, out.ID)
 	}
 	switch {
 	case out.Meta.RunFile == "":

@@ -121,10 +121,10 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 // check finds mistakes in the flags that cobra does not detect.
 func (f *evalFlags) check() error {
 	if f.noWrite && (f.resume != "" || f.retryErrors) {
-		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to go on with"), "leave out --no-write, --resume or --retry-errors"}
+		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to resume"), "leave out --no-write, --resume or --retry-errors"}
 	}
 	if f.watch && (f.resume != "" || f.retryErrors) {
-		return usageError{fmt.Errorf("--watch begins anew each time, and --resume and --retry-errors go on with one run"), "leave out one of them"}
+		return usageError{fmt.Errorf("--watch starts a new run each time, and --resume and --retry-errors continue one run"), "leave out one of them"}
 	}
 	if err := f.models.check(); err != nil {
 		return err

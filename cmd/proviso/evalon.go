@@ -105,7 +105,7 @@ func (r *remote) resume(path string) error {
 	on := h.Meta.Text("on")
 	if on == "" {
 		if r.api != nil {
-			return proviso.Errorf(proviso.Invalid, "the run %s was not run on a server; go on with it without --on", h.ID)
+			return proviso.Errorf(proviso.Invalid, "the run %s was not run on a server; resume it without --on", h.ID)
 		}
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *remote) state(ctx context.Context) (state remoteState, err error) {
 		return r.client.JSON(ctx, http.MethodGet, client.With(r.run, "results", "no"), nil, &state)
 	})
 	if err == nil && state.ID == "" {
-		err = proviso.Errorf(proviso.Unavailable, "%s: the answer is no run", transport.URL(r.run))
+		err = proviso.Errorf(proviso.Unavailable, "%s: the answer is not a run", transport.URL(r.run))
 	}
 	return state, err
 }

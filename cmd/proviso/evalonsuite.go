@@ -109,7 +109,7 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 		return r.explained(ctx, err, s, sent)
 	}
 	if started.ID == "" || strings.Contains(started.ID, "/") {
-		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.api.Host)
+		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no run id", r.api.Host)
 	}
 	r.run, r.began = r.api.JoinPath("runs", started.ID), true
 	return nil
@@ -143,7 +143,7 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 	there := r.version(ctx)
 	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.api.Host)))
 	if here := versionName(); there != "" && there != here {
-		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: it has the version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
+		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server has version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
 	}
 	return r.a.mistakes(list)
 }

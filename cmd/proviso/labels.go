@@ -309,7 +309,7 @@ func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, e
 		return nil, err
 	}
 	if len(mistakes) > 0 {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is no file of labels: %s", transport.URL(u), mistakes[0].Message)
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is not a file of labels: %s", transport.URL(u), mistakes[0].Message)
 	}
 	list := make([]label.Label, len(lines))
 	for i := range lines {

@@ -91,7 +91,7 @@ const (
 // the others.
 func (a *app) checkEvents(name string) (*seenEvents, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is no file that can be read twice; write the events to a file first", name)
+		return nil, proviso.Errorf(proviso.Invalid, "%s cannot be read twice; write the events to a file first", name)
 	}
 	s := &seenEvents{members: map[member]bool{}}
 	all, disordered, err := monitor.Disorder(s.read(name))

@@ -132,7 +132,7 @@ func (f *serveCommand) check() error {
 	for _, origin := range o.PanelOrigins {
 		if !isOrigin(origin) {
 			return badValue("--panel-origin", "an origin as browsers send it, such as https://app.example or http://localhost:3000", origin,
-				"scheme and host in lower case, a port only if it is not the usual one, and nothing behind it")
+				"scheme and host in lower case, a port only if it is not the usual one, and nothing after it")
 		}
 	}
 	return errors.Join(f.models.check(), f.trust.check())

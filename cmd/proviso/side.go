@@ -209,7 +209,7 @@ func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Compari
 	}
 	c.Warnings = slices.Concat(runs.DifferentSuites(base.suite, head.suite), base.notes, head.notes, c.Warnings)
 	if base.kept != "" && base.kept == head.kept {
-		c.Warnings = append(c.Warnings, "Base and head are the same run, so that there is no difference to find.")
+		c.Warnings = append(c.Warnings, "Base and head are the same run, so there is no difference to find.")
 	}
 	return c, o, nil
 }

@@ -161,7 +161,7 @@ func (a *app) writeCosts(f *spadeMatrix, list []proviso.Candidate, g *matrix.Gri
 
 // matrixStopped explains how to continue an interrupted matrix.
 func (a *app) matrixStopped(ctx context.Context, f *modelFlags, done, of int) error {
-	rest := "what was decided is kept, and the same command goes on with the rest"
+	rest := "what was decided is kept, and the same command continues with the rest"
 	switch {
 	case f.record != "": // recording bypasses the cache
 		rest = "what models answered is in " + f.record + ", and the same command asks them again"
