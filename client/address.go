@@ -11,7 +11,7 @@ import (
 
 const (
 	apiPath       = "/v1"
-	pagesPath     = "/runs" // of the app
+	pagesPath     = "/runs" // pages of the app
 	exampleServer = "https://HOST" + pagesPath
 )
 
@@ -19,18 +19,18 @@ func noAddress() error {
 	return proviso.Errorf(proviso.Invalid, "this is not an address: expected %s/ID", exampleServer)
 }
 
-// IsAddress reports whether a text is meant as an address, and not as the name of a file.
+// IsAddress reports whether a text is meant as a URL rather than a file name.
 func IsAddress(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }
 
-// Address returns the address of the API of a server, /v1, and of a project if that is not "",
-// from the address of the server, of its API or of its page of runs.
+// Address returns the URL of a server's API, /v1, for a project if one is given. The text is the
+// URL of the server, of its API or of its page of runs.
 func Address(text, project string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || !IsAddress(text) || u.Host == "" {
 		const hint = "write it with its scheme, such as https://eval.example.com"
-		if scheme, _, is := strings.Cut(text, "://"); is && !IsAddress(text) { // a password may stand anywhere behind it
+		if scheme, _, is := strings.Cut(text, "://"); is && !IsAddress(text) { // the rest may contain a password
 			return nil, proviso.Errorf(proviso.Invalid, "a URL with the scheme %q is not that of a server; %s", report.Line(scheme, 20), hint)
 		}
 		return nil, proviso.Errorf(proviso.Invalid, "%q is not the URL of a server; %s", proviso.RedactedURL(text), hint)
@@ -38,13 +38,13 @@ func Address(text, project string) (*url.URL, error) {
 	if u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, proviso.Errorf(proviso.Invalid, "the URL of a server has no query and no password; the key is in %s", KeyVariable)
 	}
-	base := strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), pagesPath) // of the API, or of the pages
+	base := strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), pagesPath) // path of the API, or of the page of runs
 	u.Path = strings.TrimSuffix(base, apiPath) + apiPath
 	return With(u, "project", project), nil
 }
 
-// With returns an address with further members of its query: each name is followed by its
-// value, and those without a value are left out.
+// With returns a URL with further query parameters: each name is followed by its value. Names with
+// an empty value are left out.
 func With(u *url.URL, query ...string) *url.URL {
 	out, q := *u, u.Query()
 	for i := 0; i+1 < len(query); i += 2 {
@@ -56,8 +56,8 @@ func With(u *url.URL, query ...string) *url.URL {
 	return &out
 }
 
-// RunAddress returns the address of a run in the API of a server, from that address or
-// from that of its page, without what may stand behind.
+// RunAddress returns the API URL of a run, from that URL or from the URL of its page. Only the
+// project is kept of its query.
 func RunAddress(name string) (*url.URL, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
@@ -69,13 +69,13 @@ func RunAddress(name string) (*url.URL, error) {
 	if !ok || id == "" || strings.Contains(id, "/") {
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not the address of a run: expected %s/ID", transport.URL(u), exampleServer)
 	}
-	project := u.Query().Get("project") // the others are filters of the page
+	project := u.Query().Get("project") // other parameters are filters of the page
 	u.Path, u.RawPath = strings.TrimSuffix(u.Path[:at], apiPath)+apiPath+pagesPath+"/"+id, ""
 	u.RawQuery, u.Fragment, u.User = "", "", nil
 	return With(u, "project", project), nil
 }
 
-// RunPage returns the page of a run in the app, from its address in the API.
+// RunPage returns the URL of a run's page in the app, from its API URL.
 func RunPage(u *url.URL) *url.URL {
 	page := *u
 	at := strings.LastIndex(page.Path, apiPath+pagesPath+"/")

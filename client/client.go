@@ -1,6 +1,6 @@
-// Package client asks servers of proviso over HTTP: requests with the key of the
-// environment, lists page by page, and refusals as errors that say what to do. Start with
-// [New], and with [Address] for the server that a user names.
+// Package client sends requests to proviso servers over HTTP: requests with the key of the
+// environment, lists page by page, and refusals as errors that explain what to do. Start at [New],
+// and at [Address] for a server that a user names.
 package client
 
 import (
@@ -19,29 +19,29 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// KeyVariable is the environment variable with the API key for servers of proviso.
+// KeyVariable is the environment variable with the API key for proviso servers.
 const KeyVariable = "PROVISO_API_KEY"
 
-// Timeout bounds an exchange with a server that is not followed, such as of a whole run.
+// Timeout bounds a single exchange with a server, such as the transfer of a whole run.
 const Timeout = 15 * time.Minute
 
 // Limits of answers, in bytes.
 const (
-	maxBody   = 1 << 30   // of anything, such as the file of a run
-	maxAnswer = 256 << 20 // of what is held in memory
+	maxBody   = 1 << 30   // any body, such as the file of a run
+	maxAnswer = 256 << 20 // a body that is held in memory
 )
 
 const mediaLines = "application/x-ndjson"
 
-// Client sends requests to servers of proviso. It is safe for concurrent use if its warn is.
+// Client sends requests to proviso servers. It is safe for concurrent use if its warn function is.
 type Client struct {
 	http *http.Client
 	key  string
 	warn func(string)
 }
 
-// New returns a client with the key of [KeyVariable] and the proxies of an environment. It
-// warns before it sends the key over a network without encryption.
+// New returns a client with the key in [KeyVariable] and the proxies of an environment. It warns
+// before it sends the key over an unencrypted connection.
 func New(env proviso.Env, warn func(string)) *Client {
 	c := &Client{http: transport.New(transport.Options{Env: env, MaxBody: maxBody}).Client(), warn: warn}
 	c.http.CheckRedirect = sameServer
@@ -49,9 +49,9 @@ func New(env proviso.Env, warn func(string)) *Client {
 	return c
 }
 
-// Do sends a request whose body is JSON Lines, unless a header says otherwise; the name of
-// each header is followed by its value. An answer with another status than 2xx is a
-// [*Refusal]. The caller closes the body of the answer.
+// Do sends a request. Its body is JSON Lines unless a header says otherwise; each header name is
+// followed by its value. A status other than 2xx is returned as a [*Refusal]. The caller closes the
+// body of the answer.
 func (c *Client) Do(ctx context.Context, method string, u *url.URL, body io.Reader, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Client) Read(ctx context.Context, method string, u *url.URL, body io.Re
 	return data, err
 }
 
-// JSON sends a value as JSON, unless it is nil, and reads the JSON of the answer into another.
+// JSON sends in as JSON, unless it is nil, and reads the JSON of the answer into out.
 func (c *Client) JSON(ctx context.Context, method string, u *url.URL, in, out any, headers ...string) error {
 	var body io.Reader
 	if in != nil {
@@ -118,11 +118,10 @@ func (c *Client) JSON(ctx context.Context, method string, u *url.URL, in, out an
 	return err
 }
 
-// mostItems is how many items of a list a page holds.
+// mostItems is the number of list items per page.
 const mostItems = "1000"
 
-// Pages yields the items of a list to its end, or an error. The address may have a limit of
-// its own.
+// Pages yields all items of a list, or an error. The URL may set its own limit.
 func Pages[T any](ctx context.Context, c *Client, u *url.URL) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -151,9 +150,8 @@ func Pages[T any](ctx context.Context, c *Client, u *url.URL) iter.Seq2[T, error
 	}
 }
 
-// sameServer keeps redirects, and with them the key, on the server that the user named.
-// By itself, a client sends the key on to subdomains, to other ports, and from https to
-// http.
+// sameServer keeps redirects, and with them the key, on the server that the user named. By default,
+// an http.Client forwards the key to subdomains, to other ports, and from https to http.
 func sameServer(req *http.Request, via []*http.Request) error {
 	if first := via[0].URL; req.URL.Scheme != first.Scheme || req.URL.Host != first.Host {
 		return proviso.Errorf(proviso.Refused, "%s redirects to %s; name the run or the server by that address if it is the right one", first.Host, req.URL.Scheme+"://"+req.URL.Host)

@@ -16,16 +16,15 @@ import (
 // maxProblem bounds the body of a refusal, in bytes.
 const maxProblem = 64 << 10
 
-// Refusal is the answer to a request that a server does not accept. It wraps a
-// [*proviso.Error], which says what was asked, why it was refused, and where the key stands if
-// that is missing or wrong.
+// Refusal is a server's rejection of a request. It wraps a [*proviso.Error], which names the
+// request, the reason, and, if the key is missing or wrong, where to set it.
 type Refusal struct {
 	error
-	Status int       // of HTTP
-	Errors []Mistake // of the request
+	Status int       // HTTP status
+	Errors []Mistake // mistakes in the request
 }
 
-// Mistake is a mistake in a request, at a pointer in its body, or at a place in a file that
+// Mistake is a mistake in a request, at a pointer into its body, or at a position in a file that
 // was sent.
 type Mistake struct {
 	Pointer, Code, Message, Nearest, File, Excerpt string
@@ -35,12 +34,12 @@ type Mistake struct {
 // Unwrap returns the [*proviso.Error].
 func (r *Refusal) Unwrap() error { return r.error }
 
-// NotOfServer is the error for an answer that a server of proviso does not give.
+// NotOfServer is the error for an answer that does not come from a proviso server.
 func NotOfServer(u *url.URL) error {
 	return proviso.Errorf(proviso.Unavailable, "%s: the answer does not come from a proviso server", transport.URL(u))
 }
 
-// refusalOf reads the body of a refusal; another server answers otherwise.
+// refusalOf reads the body of a refusal. Other servers use other formats.
 func refusalOf(u *url.URL, resp *http.Response) *Refusal {
 	var said struct {
 		Detail, Title string
@@ -50,7 +49,7 @@ func refusalOf(u *url.URL, resp *http.Response) *Refusal {
 	_ = json.Unmarshal(data, &said)
 	text := cmp.Or(said.Detail, said.Title)
 	for _, e := range said.Errors[:min(len(said.Errors), 3)] {
-		if !strings.Contains(text, e.Message) { // the detail of one mistake is its message
+		if !strings.Contains(text, e.Message) { // with a single mistake, the detail is its message
 			text += ": " + e.Message
 		}
 	}
@@ -68,7 +67,7 @@ func refusalOf(u *url.URL, resp *http.Response) *Refusal {
 	return &Refusal{err, resp.StatusCode, said.Errors}
 }
 
-// codeOf is the code of an error for the status of an answer.
+// codeOf returns the error code for the status of an answer.
 func codeOf(resp *http.Response) string {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -76,7 +75,7 @@ func codeOf(resp *http.Response) string {
 	case http.StatusNotFound:
 		return proviso.NotFound
 	case http.StatusConflict:
-		if resp.Header.Get("Retry-After") == "" { // with it, the first of two equal requests is under way
+		if resp.Header.Get("Retry-After") == "" { // with Retry-After, the first of two equal requests is still running
 			return proviso.Invalid
 		}
 	case http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusUnsupportedMediaType:

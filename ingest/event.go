@@ -13,31 +13,31 @@ import (
 // Event is one answer of an agent in production. Texts are UTF-8.
 type Event struct {
 	ID           string    // unique in its project
-	Agent        string    // what answered
-	Time         time.Time // when it answered, in UTC
+	Agent        string    // name of the agent that answered
+	Time         time.Time // when the agent answered, in UTC
 	Conversation string    // "" if it is not part of one
-	TraceID      string    // of OpenTelemetry, "" if there is none
-	Input        string    // what it was asked: a text, or a structure as JSON
-	Output       string    // what it answered: a text, or a structure as JSON
-	Context      string    // what it could look at, such as retrieved documents
-	Version      string    // of the agent
-	Prompt       string    // text of its prompt, or its hash as [PromptHash] makes it
+	TraceID      string    // OpenTelemetry trace id; "" if there is none
+	Input        string    // the request: text, or a structure as JSON
+	Output       string    // the answer: text, or a structure as JSON
+	Context      string    // what the agent could look at, such as retrieved documents
+	Version      string    // version of the agent
+	Prompt       string    // text of the agent's prompt, or its hash from [PromptHash]
 	Model        string
-	Segment      map[string]string // what traffic is grouped by, such as lang: de
+	Segment      map[string]string // groups of traffic, such as lang: de
 	User         string
 	Metadata     *value.Object // nil if there is none
 	Usage        proviso.Usage
 	Cost         float64 // US dollars
 	Latency      time.Duration
-	Error        string // why there is no answer, or no whole one; "" if there is one
+	Error        string // why there is no complete answer; "" if there is one
 }
 
-// Answered reports whether the event has a whole answer. Only such answers are evaluated: a
-// promise is not broken by a connection that was cut.
+// Answered reports whether the event has a complete answer. Only such answers are evaluated,
+// because a connection that was cut does not break a promise.
 func (e *Event) Answered() bool { return e.Error == "" }
 
-// Group is the conversation of an event, or the event itself if it is in none. Events of
-// one group are sampled together and depend on each other.
+// Group returns the conversation of an event, or the event itself if it has none. Events of one
+// group are sampled together and are not independent.
 func (e *Event) Group() string {
 	if e.Conversation != "" {
 		return "c:" + e.Conversation
@@ -45,11 +45,11 @@ func (e *Event) Group() string {
 	return "e:" + e.ID
 }
 
-// hashPrefix begins the hash of a prompt.
+// hashPrefix is the prefix of prompt hashes.
 const hashPrefix = "sha256:"
 
-// PromptHash is the name under which the text of a prompt is kept: sha256: and 64
-// hexadecimal digits. A hash is its own name, and no text has none.
+// PromptHash returns the name under which a prompt's text is stored: sha256: and 64 hexadecimal
+// digits. The name of a hash is the hash itself, and that of an empty text is empty.
 func PromptHash(prompt string) string {
 	if prompt == "" || IsPromptHash(prompt) {
 		return prompt
@@ -58,7 +58,7 @@ func PromptHash(prompt string) string {
 	return hashPrefix + hex.EncodeToString(sum[:])
 }
 
-// IsPromptHash reports whether the prompt of an event is a hash, and not a text.
+// IsPromptHash reports whether an event's prompt is a hash rather than a text.
 func IsPromptHash(prompt string) bool {
 	rest, ok := strings.CutPrefix(prompt, hashPrefix)
 	if !ok || len(rest) != 2*sha256.Size {
@@ -68,17 +68,17 @@ func IsPromptHash(prompt string) bool {
 	return err == nil && strings.ToLower(rest) == rest
 }
 
-// Feedback is the thumb of a user on an answer.
+// Feedback is a user's thumb up or down on an answer.
 type Feedback struct {
 	Event   string // id of the event, or
 	TraceID string // of its trace
-	User    string // "" if unknown; the same user replaces
+	User    string // "" if unknown; later feedback of the same user replaces earlier feedback
 	Value   int    // 1 or -1
 	Comment string
 	Time    time.Time // in UTC
 }
 
-// Object is the event as a member of the body of POST /v1/events. Zero fields are missing.
+// Object returns the event as a member of the body of POST /v1/events, without zero fields.
 func (e *Event) Object() *value.Object {
 	o := value.ObjectOf("id", e.ID, "agent", e.Agent)
 	text := func(key, text string) {

@@ -24,7 +24,7 @@ func object(t testing.TB, text string) *value.Object {
 	return o
 }
 
-// TestReadEvent: what an event means, and that writing it gives the same event again.
+// TestReadEvent checks the meaning of an event, and that it survives writing and reading.
 func TestReadEvent(t *testing.T) {
 	t.Parallel()
 	const full = `{"id":"e1","agent":"support","time":"2026-01-31T08:59:00Z","conversation":"c","trace_id":"t","input":[{"role":"user","content":"hi"}],
@@ -52,7 +52,7 @@ func TestReadEvent(t *testing.T) {
 	}
 }
 
-// TestMistakesOfEvents: every mistake is named, all at once, with its place.
+// TestMistakesOfEvents: all mistakes are reported at once, each with its position.
 func TestMistakesOfEvents(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ event, want string }{
@@ -92,7 +92,7 @@ func texts(list []*proviso.Error) string {
 	return strings.Join(all, "; ")
 }
 
-// TestReadFeedback: a thumb names one thing, and is up or down.
+// TestReadFeedback: feedback names either an event or a trace, and is up or down.
 func TestReadFeedback(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ thumb, want string }{
@@ -114,8 +114,8 @@ func TestReadFeedback(t *testing.T) {
 
 const secret = "4929123412341234"
 
-// TestRedact: no text that a rule names is left, wherever it stands, and what a rule
-// hashes stays the same for the same salt.
+// TestRedact: no text that a rule matches remains anywhere, and hashes are stable for the same
+// salt.
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	env := proviso.EnvMap{"SALT": "s"}
@@ -158,7 +158,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestRules: a rule that cannot work has a place and says why.
+// TestRules: the error of a rule that cannot work has a position and a reason.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rules, want string }{
@@ -186,8 +186,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// FuzzReadEvent: no input breaks the reader, what is valid is the same again once written,
-// and no redacted event shows what the pattern matches.
+// FuzzReadEvent: no input crashes the reader, a valid event survives writing and reading, and no
+// redacted event contains a match of the pattern.
 func FuzzReadEvent(f *testing.F) {
 	f.Add(`{"id":"e","agent":"a","output":"my card 4929123412341234","segment":{"a":"1"},"metadata":{"b":[{"c":"4929123412341234"}]}}`)
 	f.Add(`{"id":"e","agent":"a","error":"x","usage":{"total":1e300},"time":"2026-01-31T09:00:00+24:00"}`)

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// prefilter says cheaply that a pattern matches nowhere in a text: something that every
-// match contains is not there. It is several hundred times as fast as the pattern.
+// prefilter cheaply reports that a pattern has no match in a text, because something that every
+// match contains is missing. It is several hundred times as fast as the pattern.
 type prefilter struct {
-	literal string     // of which one has to occur, if it is not ""
-	class   *[256]bool // else so many bytes of this class, one behind the other
+	literal string     // text that every match contains, if not ""
+	class   *[256]bool // otherwise every match contains run consecutive bytes of this class; nil excludes nothing
 	run     int
 }
 
-// pattern is a compiled pattern with what every match of it contains.
+// pattern is a compiled pattern with its prefilter.
 type pattern struct {
 	*regexp.Regexp
 	needs prefilter
@@ -34,7 +34,7 @@ func compilePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// redact replaces what the pattern matches.
+// redact replaces the matches of the pattern.
 func (p *pattern) redact(text string) string {
 	if !p.needs.in(text) || !p.MatchString(text) {
 		return text
@@ -42,7 +42,7 @@ func (p *pattern) redact(text string) string {
 	return p.ReplaceAllLiteralString(text, Removed)
 }
 
-// in reports whether a text has what every match needs.
+// in reports whether a text may contain a match.
 func (f *prefilter) in(text string) bool {
 	switch {
 	case f.literal != "":
@@ -50,7 +50,7 @@ func (f *prefilter) in(text string) bool {
 	case f.class == nil:
 		return true
 	}
-	// Every byte of a run that is long enough has one of these among every f.run bytes.
+	// A run of f.run bytes contains one of the bytes at these positions, so the others are skipped.
 	for i := f.run - 1; i < len(text); {
 		if !f.class[text[i]] {
 			i += f.run
@@ -72,7 +72,7 @@ func (f *prefilter) in(text string) bool {
 	return false
 }
 
-// better reports whether a filter lets less through than another, as far as one can tell.
+// better reports whether a filter probably lets fewer texts pass than another.
 func (f *prefilter) better(than *prefilter) bool {
 	worth := func(f *prefilter) int {
 		switch {
@@ -92,11 +92,11 @@ func (f *prefilter) better(than *prefilter) bool {
 	return worth(f) > worth(than)
 }
 
-// needsOf returns what every match of an expression contains.
+// needsOf returns a filter for the matches of an expression.
 func needsOf(re *syntax.Regexp) prefilter {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError) { // which stands for any byte that is not UTF-8
+		if re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError) { // RuneError stands for any byte that is not UTF-8
 			return prefilter{literal: string(re.Rune)}
 		}
 	case syntax.OpCharClass:
@@ -118,8 +118,8 @@ func needsOf(re *syntax.Regexp) prefilter {
 	return prefilter{}
 }
 
-// needsOfAll returns the best of what the parts of a sequence need. Parts of the same class
-// add up, because they stand one behind the other.
+// needsOfAll returns the best filter of the parts of a sequence. Adjacent parts of the same class
+// are added up.
 func needsOfAll(parts []*syntax.Regexp) prefilter {
 	var best, last prefilter
 	for _, part := range parts {
@@ -138,8 +138,8 @@ func needsOfAll(parts []*syntax.Regexp) prefilter {
 	return best
 }
 
-// classOf returns the bytes that characters of ranges have. Those beyond ASCII are taken as
-// any of their bytes.
+// classOf returns the bytes of the characters in ranges. Characters beyond ASCII count as any of
+// their bytes.
 func classOf(ranges []rune) *[256]bool {
 	var class [256]bool
 	for i := 0; i+1 < len(ranges); i += 2 {

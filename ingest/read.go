@@ -16,15 +16,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Limits of one event, in bytes where nothing else is said.
+// Limits of one event, in bytes unless stated otherwise.
 const (
-	MaxName     = 200       // of ids and names
-	MaxText     = 2 << 20   // of input, output, context, prompt and metadata, each
+	MaxName     = 200       // ids and names
+	MaxText     = 2 << 20   // input, output, context, prompt and metadata, each
 	MaxSegments = 16        // members of segment
-	MaxError    = 10_000    // of error
-	maxComment  = 4_000     // of the comment of a thumb
-	MaxFuture   = time.Hour // by which the clock of an agent may be ahead; later times are rejected
-	MaxCost     = 1e6       // US dollars of one event
+	MaxError    = 10_000    // the error
+	maxComment  = 4_000     // the comment of a thumb
+	MaxFuture   = time.Hour // how far an agent's clock may be ahead; later times are rejected
+	MaxCost     = 1e6       // US dollars per event
 )
 
 // reader reads the members of an object.
@@ -42,7 +42,7 @@ func (r *reader) wrong(code, key, format string, args ...any) {
 	r.mistakes = append(r.mistakes, e)
 }
 
-// known reports members that are none of the valid ones.
+// known reports unknown members.
 func (r *reader) known(valid []string) {
 	for key := range r.o.All() {
 		if slices.Contains(valid, key) {
@@ -57,7 +57,7 @@ func (r *reader) known(valid []string) {
 	}
 }
 
-// text reads a text. One that is too long, or not UTF-8, is a mistake.
+// text reads a text. A text that is too long or not UTF-8 is a mistake.
 func (r *reader) text(key string, most int) string {
 	v, ok := r.o.Get(key)
 	if !ok || v == nil {
@@ -83,8 +83,8 @@ func (r *reader) bounded(key, s string, most int) string {
 	return s
 }
 
-// name reads an id or a name: a text on one line. Dots and a slash alone are none, because an
-// address cannot end with them.
+// name reads an id or a name: a text on one line. Dots and a single slash are rejected, because
+// they cannot be the end of a URL.
 func (r *reader) name(key string) string {
 	s := r.text(key, MaxName)
 	switch {
@@ -99,13 +99,13 @@ func (r *reader) name(key string) string {
 	return s
 }
 
-// IsName reports whether a text can stand in a list: it is not blank, and has no characters
-// that control a terminal or the direction of text.
+// IsName reports whether a text can be shown in a list: it is not blank, and has no characters that
+// control a terminal or the direction of text.
 func IsName(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// structure reads a text, or a value as its JSON.
+// structure reads a text, or any other value as JSON.
 func (r *reader) structure(key string) string {
 	switch v := r.o.At(key).(type) {
 	case nil:
@@ -117,7 +117,7 @@ func (r *reader) structure(key string) string {
 	}
 }
 
-// number reads a number from 0 to most; a missing one is 0.
+// number reads a number from 0 to most. A missing number is 0.
 func (r *reader) number(key string, most float64) float64 {
 	v := r.o.At(key)
 	if v == nil {
@@ -130,7 +130,7 @@ func (r *reader) number(key string, most float64) float64 {
 	return 0
 }
 
-// time reads a time; a missing one is now.
+// time reads a time. A missing time is now.
 func (r *reader) time(key string) time.Time {
 	v := r.o.At(key)
 	if v == nil {
@@ -155,7 +155,7 @@ func (r *reader) time(key string) time.Time {
 	return t.UTC()
 }
 
-// required reports the first of the members that is missing or empty.
+// required reports the first member that is missing or empty.
 func (r *reader) required(keys ...string) {
 	for _, key := range keys {
 		switch v := r.o.At(key); v {
@@ -173,9 +173,9 @@ func quoted(text string) string { return strconv.Quote(excerpt.Bytes(text, 60)) 
 var eventFields = []string{"id", "agent", "time", "conversation", "trace_id", "input", "output", "context", "version", "prompt", "model",
 	"segment", "user", "metadata", "usage", "cost", "latency_ms", "error"}
 
-// ReadEvent reads an event as a member of the body of POST /v1/events. now is the time of
-// an event without one, and the clock that its time is compared with; with the zero time,
-// a time is required, and compared with nothing. The mistakes have pointers into the event.
+// ReadEvent reads an event as a member of the body of POST /v1/events. now is the time of an event
+// that has none, and the clock for rejecting times in the future. If now is zero, a time is
+// required and is not compared. The mistakes have pointers into the event.
 func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
 	r := reader{o: o, now: now}
 	r.known(eventFields)
@@ -190,13 +190,13 @@ func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
 		Segment: r.segment(), Metadata: r.metadata(), Usage: r.usage(), Cost: r.number("cost", MaxCost),
 		Latency: time.Duration(r.number("latency_ms", float64(math.MaxInt64/int64(time.Millisecond))) * float64(time.Millisecond)), Error: r.text("error", MaxError),
 	}
-	if o.At("output") == nil && e.Error == "" { // null is no answer, and not an empty one
+	if o.At("output") == nil && e.Error == "" { // null means no answer, unlike an empty text
 		r.wrong(proviso.Invalid, "", "output is missing, and so is error; an event has one of them")
 	}
 	return e, r.mistakes
 }
 
-// segment reads what traffic is grouped by. Numbers and booleans become text.
+// segment reads the groups of traffic. Numbers and booleans become text.
 func (r *reader) segment() map[string]string {
 	v := r.o.At("segment")
 	if v == nil {
@@ -234,7 +234,7 @@ func (r *reader) segment() map[string]string {
 	return m
 }
 
-// metadata reads what an agent says beside.
+// metadata reads additional data of the agent.
 func (r *reader) metadata() *value.Object {
 	v := r.o.At("metadata")
 	if v == nil {
@@ -266,7 +266,7 @@ var usageFields = map[string]func(*proviso.Usage) *int64{
 	"requests":          func(u *proviso.Usage) *int64 { return &u.Requests },
 }
 
-// usage reads tokens. Members that it does not know are ignored, because vendors add them.
+// usage reads token counts. Unknown members are ignored, because vendors add some.
 func (r *reader) usage() proviso.Usage {
 	var u proviso.Usage
 	v := r.o.At("usage")
@@ -296,10 +296,10 @@ func (r *reader) usage() proviso.Usage {
 	return u
 }
 
-// feedbackFields are the members of a thumb.
+// feedbackFields are the members of feedback.
 var feedbackFields = []string{"event", "trace_id", "user", "value", "comment", "time"}
 
-// ReadFeedback reads a thumb as the body of POST /v1/feedback.
+// ReadFeedback reads feedback from the body of POST /v1/feedback.
 func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 	r := reader{o: o, now: now}
 	r.known(feedbackFields)

@@ -19,25 +19,24 @@ import (
 // MaxRules bounds the rules of a [Redactor].
 const MaxRules = 100
 
-// Removed stands for text that a pattern redacted.
+// Removed replaces text that a pattern matches.
 const Removed = "[redacted]"
 
-// HashMark begins what stands for a field that a rule hashes.
+// HashMark is the prefix of the hash that replaces a field.
 const HashMark = "hash:"
 
-// Rule redacts one thing: what matches Pattern in any text of an event, or the field
-// Field as a whole.
+// Rule redacts one thing: the matches of Pattern in all texts of an event, or the whole field
+// Field.
 type Rule struct {
 	Pattern string // RE2
 	Field   string // user, conversation, input, output, context, prompt, error, segment.NAME or metadata.NAME
-	HashEnv string // variable with the salt; the field becomes a hash instead of being removed
+	HashEnv string // variable with the salt; if set, the field is hashed instead of removed
 }
 
 // ruleFields are the members of a rule.
 var ruleFields = []string{"pattern", "field", "hash_env"}
 
-// redactable are the fields that a rule may name; segment and metadata stand for their
-// members.
+// redactable are the fields that a rule may name. For segment and metadata it names a member.
 var redactable = []string{"user", "conversation", "input", "output", "context", "prompt", "error", "segment", "metadata"}
 
 // ReadRules reads a list of rules from a configuration. The mistakes have pointers below at.
@@ -69,7 +68,7 @@ func ReadRules(v any, at string) ([]Rule, []*proviso.Error) {
 	return rules, all.mistakes
 }
 
-// rule reports why a rule is none.
+// rule reports why a rule is invalid.
 func (r *reader) rule(rule *Rule) {
 	switch {
 	case (rule.Pattern == "") == (rule.Field == ""):
@@ -105,8 +104,8 @@ func (r *reader) field(text string) {
 	r.mistakes[len(r.mistakes)-1].Valid = redactable
 }
 
-// Redactor removes from events what must not be stored. It is safe for concurrent use;
-// nil redacts nothing. Its time grows linearly with the text.
+// Redactor removes data that must not be stored from events. It is safe for concurrent use; nil
+// redacts nothing. Its time is linear in the length of the text.
 type Redactor struct {
 	patterns []pattern
 	fields   []field
@@ -114,11 +113,11 @@ type Redactor struct {
 
 type field struct {
 	name, member string
-	salt         []byte // nil removes
+	salt         []byte // nil removes the field
 }
 
-// NewRedactor compiles rules. Salts come from env; a missing or empty one is an error that
-// names the variable.
+// NewRedactor compiles rules. Salts come from env. A missing or empty salt is an error that names
+// the variable.
 func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 	if len(rules) > MaxRules {
 		return nil, proviso.Errorf(proviso.Limit, "there are %d rules, and at most %d are allowed", len(rules), MaxRules)
@@ -133,7 +132,7 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 		if rule.Pattern != "" {
 			p, err := compilePattern(rule.Pattern)
 			if err != nil {
-				return nil, err // check has compiled it
+				return nil, err // check.rule has compiled it
 			}
 			r.patterns = append(r.patterns, p)
 			continue
@@ -155,9 +154,9 @@ func NewRedactor(rules []Rule, env proviso.Env) (*Redactor, error) {
 	return r, nil
 }
 
-// Event redacts an event in place. Its metadata and segment are copied, not changed.
-// Ids, names, numbers and times are kept, except the user; a rule may hash conversation.
-// What is longer than the limits of this package after that is cut.
+// Event redacts an event in place. Its metadata and segment are copied, not changed. Ids, names,
+// numbers and times are kept, except the user; a rule may hash the conversation. Texts that then
+// exceed the limits of this package are cut.
 func (r *Redactor) Event(e *Event) {
 	if r == nil {
 		return
@@ -186,7 +185,7 @@ func (r *Redactor) Event(e *Event) {
 	}
 }
 
-// user redacts the name of a user, unless a rule has hashed it.
+// user redacts the name of a user, unless a rule has already hashed it.
 func (r *Redactor) user(name string) string {
 	for _, f := range r.fields {
 		if f.name == "user" && f.salt != nil {
@@ -196,7 +195,7 @@ func (r *Redactor) user(name string) string {
 	return excerpt.Head(r.Text(name), MaxName)
 }
 
-// Feedback redacts the comment and, as in events, the user of a thumb.
+// Feedback redacts the comment of feedback and, as in events, the user.
 func (r *Redactor) Feedback(f *Feedback) {
 	if r == nil {
 		return
@@ -210,14 +209,14 @@ func (r *Redactor) Feedback(f *Feedback) {
 	f.User, f.Comment = r.user(e.User), excerpt.Head(r.Text(f.Comment), maxComment)
 }
 
-// User is the name under which a user is stored.
+// User returns the name under which a user is stored.
 func (r *Redactor) User(name string) string {
 	f := Feedback{User: name}
 	r.Feedback(&f)
 	return f.User
 }
 
-// Text removes what the patterns match.
+// Text removes the matches of the patterns.
 func (r *Redactor) Text(text string) string {
 	if r == nil || text == "" {
 		return text
@@ -228,8 +227,8 @@ func (r *Redactor) Text(text string) string {
 	return text
 }
 
-// value redacts the texts in a value, keys included, without changing it. The keys of
-// objects are redacted, too, because people use names as keys.
+// value returns a copy of a value with redacted texts. Object keys are redacted too, because people
+// use names as keys.
 func (r *Redactor) value(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -247,7 +246,7 @@ func (r *Redactor) value(v any) any {
 		}
 		return out
 	case float64:
-		// A number such as a card's is text to a reader.
+		// A number can be sensitive text, such as a card number.
 		if text := value.FormatNumber(v); r.Text(text) != text {
 			return Removed
 		}
@@ -276,7 +275,7 @@ func (f *field) apply(e *Event) {
 	}
 }
 
-// text is what stands for a text: the same for the same text and salt.
+// text returns the replacement of a text. Equal texts have equal hashes under the same salt.
 func (f *field) text(text string) string {
 	if f.salt == nil {
 		return Removed

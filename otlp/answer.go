@@ -11,24 +11,24 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Answer is what an agent answered, as its span says.
+// Answer is an agent's answer, read from its span.
 type Answer struct {
-	Span  string        // id
+	Span  string        // id of the span
 	Event *value.Object // as a member of the body of POST /v1/events
 }
 
-// answering is what a span says of an answer.
+// answering is the kind of answer that a span holds.
 type answering uint8
 
 const (
-	noAnswer answering = iota // a tool, a plan, a workflow, a search: a part of something
-	model                     // a call of a model
-	chain                     // a chain of OpenInference
-	agent                     // the run of an agent
+	noAnswer answering = iota // a tool, a plan, a workflow or a search: only a part of an answer
+	model                     // a model call
+	chain                     // an OpenInference chain
+	agent                     // a run of an agent
 )
 
-// answeringOf reads the attributes that name the kind of a span: both generations of GenAI,
-// OpenInference and OpenLLMetry.
+// answeringOf reads the attributes that name the kind of a span: those of both generations of GenAI
+// conventions, of OpenInference and of OpenLLMetry.
 func answeringOf(a *value.Object) answering {
 	lower := func(key string) string { return strings.ToLower(a.Text(key)) }
 	switch lower("gen_ai.operation.name") {
@@ -64,10 +64,10 @@ func answeringOf(a *value.Object) answering {
 	return noAnswer
 }
 
-// Answers returns the answers in the spans of a trace: of its topmost agents, or, if it has
-// none, of its topmost chains and models. Those without an output or an error are left out,
-// because their contents were not recorded. A span of which it is not known yet what it is
-// a part of is left out unless final; waits then says that there are such spans.
+// Answers returns the answers in the spans of a trace: those of its topmost agents, or, if it has
+// none, of its topmost chains and models. Answers without an output or an error are left out,
+// because their contents were not recorded. Unless final is set, so is a span whose ancestors have
+// not all arrived; waits then reports that there are such spans.
 func Answers(trace string, spans []proviso.Span, final bool) (list []Answer, waits bool) {
 	t := tree{trace: trace, spans: spans, place: map[string]int{}, kinds: make([]answering, len(spans))}
 	for i := range spans {
@@ -94,16 +94,16 @@ func Answers(trace string, spans []proviso.Span, final bool) (list []Answer, wai
 	return list, waits
 }
 
-// tree is the spans of one trace.
+// tree holds the spans of one trace.
 type tree struct {
 	trace string
 	spans []proviso.Span
-	place map[string]int // by id
+	place map[string]int // index of a span by its id
 	kinds []answering
 }
 
-// top reports whether one is a part of no other answer of its kind or a greater one, and
-// whether all spans above it are known.
+// top reports whether all ancestors of a span are known, and whether the span is not part of an
+// answer of the same or a higher kind.
 func (t *tree) top(i int) (known, top bool) {
 	kind := t.kinds[i]
 	for range t.spans {
@@ -123,7 +123,7 @@ func (t *tree) top(i int) (known, top bool) {
 	return true, false // a cycle
 }
 
-// below reports whether a span is a part of another one.
+// below reports whether a span is a descendant of another.
 func (t *tree) below(i, above int) bool {
 	for range t.spans {
 		next, ok := t.place[t.spans[i].ParentID]
@@ -138,7 +138,7 @@ func (t *tree) below(i, above int) bool {
 	return false
 }
 
-// first returns the first of some attributes that is a text.
+// first returns the first of the given attributes that is a text.
 func first(a *value.Object, keys ...string) string {
 	for _, key := range keys {
 		if text := a.Text(key); text != "" {
@@ -148,7 +148,7 @@ func first(a *value.Object, keys ...string) string {
 	return ""
 }
 
-// The attributes of an answer, those of the latest conventions first.
+// Attributes of an answer. Those of the newest conventions come first.
 var (
 	modelKeys        = []string{"gen_ai.response.model", "gen_ai.request.model", "llm.model_name"}
 	agentKeys        = []string{"gen_ai.agent.name", "agent.name", "traceloop.entity.name"}
@@ -158,7 +158,7 @@ var (
 	completionTokens = []string{"gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"}
 )
 
-// event makes an event of a span; nil if it tells no answer.
+// event returns the event of a span; nil if the span holds no answer.
 func (t *tree) event(i int) *value.Object {
 	s := &t.spans[i]
 	a := s.Attributes
@@ -189,8 +189,8 @@ func (t *tree) event(i int) *value.Object {
 	return e
 }
 
-// used adds model and tokens to an event: those of the span or, if it has none, of the
-// models below it.
+// used adds model and token counts to an event: those of the span or, if it has none, of the model
+// spans below it.
 func (t *tree) used(i int, e *value.Object) {
 	number := func(a *value.Object, keys []string) float64 {
 		for _, key := range keys {
@@ -223,12 +223,12 @@ func (t *tree) used(i int, e *value.Object) {
 	}
 }
 
-// said is what was said to an agent, and by it.
+// said holds the messages to and from an agent.
 type said struct {
 	input, output, system string
 }
 
-// messagesOf reads what was said, from the attributes of the first convention that has it.
+// messagesOf reads the messages, from the attributes of the first convention that has them.
 func messagesOf(a *value.Object) said {
 	var out said
 	out.system, _ = spoken([]any{value.ObjectOf("role", "user", "parts", listOf(a, "gen_ai.system_instructions"))}, true)
@@ -252,7 +252,7 @@ func messagesOf(a *value.Object) said {
 	return out
 }
 
-// plain returns the first of some attributes as a text, or a structure as its JSON.
+// plain returns the first of the given attributes as text; a structure as JSON.
 func plain(a *value.Object, keys ...string) string {
 	for _, key := range keys {
 		switch v := a.At(key).(type) {
@@ -268,7 +268,7 @@ func plain(a *value.Object, keys ...string) string {
 	return ""
 }
 
-// listOf reads a list that may be the text of its JSON.
+// listOf reads a list, or a text that is the JSON of a list.
 func listOf(a *value.Object, key string) []any {
 	v := a.At(key)
 	if text, ok := v.(string); ok && strings.HasPrefix(strings.TrimSpace(text), "[") {
@@ -278,11 +278,10 @@ func listOf(a *value.Object, key string) []any {
 	return list
 }
 
-// maxMessages bounds the messages that are read in attributes of their own.
+// maxMessages bounds the messages that are read from separate attributes.
 const maxMessages = 1000
 
-// numbered reads messages whose parts are attributes of their own, such as
-// gen_ai.prompt.0.content.
+// numbered reads messages whose parts are separate attributes, such as gen_ai.prompt.0.content.
 func numbered(a *value.Object, prefix, role, content string) []any {
 	var list []any
 	for n := range maxMessages {
@@ -296,8 +295,9 @@ func numbered(a *value.Object, prefix, role, content string) []any {
 	return list
 }
 
-// spoken returns messages as a text: what the only one says, or all in order if they are
-// parts of an answer, else a conversation as its JSON. The system message is apart.
+// spoken returns messages as text: the text of a single message; all texts in order if they are
+// parts of an answer; otherwise the conversation as JSON. The system message is returned
+// separately.
 func spoken(messages []any, answer bool) (text, system string) {
 	var rest []any
 	var texts []string

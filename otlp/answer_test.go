@@ -37,10 +37,10 @@ func answersOf(spans []proviso.Span, final bool) (list []string, waits bool) {
 const latest = `{"id":"` + answered + `-cd00000000000004","trace_id":"` + answered + `","time":"2026-01-02T03:04:05.4Z","agent":"support","input":"How long can I return the lamp?",` +
 	`"prompt":"You answer questions about returns.","conversation":"c-17","user":"u-4711","version":"v7","output":"Within 30 days.","latency_ms":290,"model":"m-large-2026","usage":{"prompt_tokens":410,"completion_tokens":10}}`
 
-// TestAnswers: the topmost agent of a trace is the answer, in each convention; plans,
-// workflows, tools and agents below it are none. The messages of answers-messages.json have
-// the shape that the schemas gen-ai-input-messages.json and gen-ai-output-messages.json of
-// the OpenTelemetry semantic conventions give, with a tool call and its response.
+// TestAnswers: in each convention, the topmost agent of a trace is the answer. Plans, workflows,
+// tools and agents below it are not. The messages of answers-messages.json have the shape that the
+// schemas gen-ai-input-messages.json and gen-ai-output-messages.json of the OpenTelemetry semantic
+// conventions define, with a tool call and its response.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
@@ -59,8 +59,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersWait: while it is not known what is above an agent, it waits, unless nothing
-// more comes.
+// TestAnswersWait: an agent whose ancestors are unknown waits, unless no more spans are expected.
 func TestAnswersWait(t *testing.T) {
 	t.Parallel()
 	spans := spansIn(t, "answers-latest.json")
@@ -90,8 +89,8 @@ func TestAnswersWait(t *testing.T) {
 	}
 }
 
-// TestAnswersInEvents: what was said may stand in events of the span, in the two ways of
-// earlier conventions. Attributes come first.
+// TestAnswersInEvents: messages may be in events of the span, in the two forms of earlier
+// conventions. Attributes take precedence.
 func TestAnswersInEvents(t *testing.T) {
 	t.Parallel()
 	const span = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"` + answered + `","spanId":"cd00000000000001","name":"chat m",
@@ -124,7 +123,7 @@ func TestAnswersInEvents(t *testing.T) {
 	}
 }
 
-// FuzzAnswers: no spans break the reader, and each gives at most one answer.
+// FuzzAnswers: no spans crash the reader, and each span gives at most one answer.
 func FuzzAnswers(f *testing.F) {
 	for _, file := range []string{"answers-latest.json", "answers-earlier.json", "answers-openinference.json", "answers-messages.json", "go-sdk.json"} {
 		f.Add(readFile(f, file), true)

@@ -11,16 +11,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Spans returns the spans of a trace. It waits until the trace looks complete:
-// the root has arrived and has ended, every span's parent has arrived, and no
-// span arrived for a moment. It waits at most as long as the options allow,
-// counted from the first call for the trace. The error explains why there are
-// no spans.
+// Spans returns the spans of a trace. It waits until the trace looks complete: the root has arrived
+// and has ended, every span's parent has arrived, and no span has arrived for a moment. It waits at
+// most as long as the options allow, counted from the first call for the trace. The error explains
+// why there are no spans.
 func (s *Store) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	return s.await(ctx, TraceID(id), s.o.Wait)
 }
 
-// await returns the spans of a trace, and waits at most that long.
+// await returns the spans of a trace, and waits at most that long, not counting the time of
+// fetching.
 func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]proviso.Span, error) {
 	for {
 		took, err := s.fetch(ctx, id)
@@ -28,7 +28,7 @@ func (s *Store) await(ctx context.Context, id string, most time.Duration) ([]pro
 			return nil, err
 		}
 		if most > 0 {
-			most += took // what is slow is no reason to take a trace for complete
+			most += took // a slow fetch must not make a trace look complete
 		}
 		spans, wait, changed, err := s.look(id, most)
 		if wait <= 0 || err != nil {
@@ -83,8 +83,8 @@ func (s *Store) look(id string, most time.Duration) (spans []proviso.Span, wait 
 	return slices.Clone(t.spans), 0, nil, nil // take may change a span
 }
 
-// strangers describes spans that belong to no row, which an agent sends if it
-// starts a trace of its own; s.mu is held.
+// strangers describes spans that belong to no row: an agent that starts its own trace sends such
+// spans. s.mu is held.
 func (s *Store) strangers() string {
 	n := 0
 	for id := range s.traces {
@@ -127,14 +127,14 @@ func (t *trace) complete() bool {
 	return root
 }
 
-// Refresh adds what other receivers have got of a trace, see [StoreOptions.Fetch]. Without
-// that it does nothing.
+// Refresh adds spans of a trace that other receivers have received; see [StoreOptions.Fetch].
+// Without Fetch it does nothing.
 func (s *Store) Refresh(ctx context.Context, id string) error {
 	_, err := s.fetch(ctx, TraceID(id))
 	return err
 }
 
-// fetch is [Store.Refresh] for an id in its normal form. It returns how long it took.
+// fetch is [Store.Refresh] for a normalized id. It returns how long the call took.
 func (s *Store) fetch(ctx context.Context, id string) (took time.Duration, err error) {
 	if s.o.Fetch == nil || s.fromFile(id) {
 		return 0, nil
@@ -149,7 +149,7 @@ func (s *Store) fetch(ctx context.Context, id string) (took time.Duration, err e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.traces[id]; t != nil { // or it had to make room, and is fetched again
+	if t := s.traces[id]; t != nil { // otherwise the trace was evicted, and is fetched again
 		t.fetched, t.missed = next, missed
 	}
 	return time.Since(began), nil

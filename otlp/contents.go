@@ -6,21 +6,21 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// roleOfEvent are the events that hold one message each, as the semantic conventions for
-// generative AI had them until version 1.36 ("Events", gen_ai.*.message), with its role.
+// roleOfEvent maps the events that hold one message each to the message's role. They were part of
+// the semantic conventions for generative AI until version 1.36 ("Events", gen_ai.*.message).
 var roleOfEvent = map[string]string{
 	"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant", "gen_ai.tool.message": "tool",
 }
 
-// contents collects what was said from the events of a span, as the attributes that
+// contents collects messages from the events of a span, in the form of the attributes that
 // [messagesOf] reads.
 type contents struct {
-	found  *value.Object // nil if there is nothing
-	asked  int           // messages
+	found  *value.Object // nil if there are no messages
+	asked  int           // messages to the agent
 	chosen bool
 }
 
-// event takes an event.
+// event reads an event.
 func (c *contents) event(name string, about *value.Object) {
 	switch role, message := roleOfEvent[name]; {
 	case message && c.asked < maxMessages:
@@ -39,7 +39,7 @@ func (c *contents) event(name string, about *value.Object) {
 	}
 }
 
-// chosen is the text of a choice: its message is an object, the JSON text of one, or the
+// chosen returns the text of a choice. Its message is an object, the JSON of an object, or the
 // attribute content.
 func chosen(about *value.Object) string {
 	message := about.At("message")
@@ -66,7 +66,8 @@ func (c *contents) set(key string, v any) {
 	c.found.Set(key, v)
 }
 
-// into adds what was found to the attributes of a span, which come first.
+// into adds the collected attributes to those of a span. Attributes that the span already has take
+// precedence.
 func (c *contents) into(attributes *value.Object) {
 	if c.found == nil {
 		return

@@ -82,14 +82,14 @@ func (s *steps) next() error {
 type decoder struct {
 	steps  steps
 	batch  *Batch
-	names  map[string]string   // names of attributes and such, which most spans share
-	values map[string]any      // short texts, which are often the same
+	names  map[string]string   // names of attributes and the like, which most spans share
+	values map[string]any      // short texts, which are often equal
 	traces map[[16]byte]string // ids of traces
-	size   int                 // how many attributes the last span had
-	parent string              // of the last span
+	size   int                 // number of attributes of the last span
+	parent string              // parent id of the last span
 }
 
-// field is one field of a message: data if it is length-delimited, else bits.
+// field is one field of a message. A length-delimited field sets data, any other sets bits.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -97,8 +97,8 @@ type field struct {
 	bits   uint64
 }
 
-// is reports whether f is the field with a number and a type. Fields of another
-// type than the schema's are skipped as unknown ones are.
+// is reports whether f has this number and type. Fields whose type differs from the schema are
+// skipped like unknown fields.
 func (f *field) is(number protowire.Number, kind protowire.Type) bool {
 	return f.number == number && f.kind == kind
 }
@@ -111,13 +111,13 @@ type reader struct {
 	err  error
 }
 
-// next reads the next field; false at the end, and when err is set.
+// next reads the next field. It returns false at the end, and if err is set.
 func (r *reader) next() bool {
 	if len(r.rest) == 0 || r.err != nil {
 		return false
 	}
 	n := 0
-	if c := r.rest[0]; c >= 1<<3 && c < 0x80 { // a number below 16, as nearly all have
+	if c := r.rest[0]; c >= 1<<3 && c < 0x80 { // a field number below 16, as nearly all are
 		r.number, r.kind, n = protowire.Number(c>>3), protowire.Type(c&7), 1
 	} else if r.number, r.kind, n = protowire.ConsumeTag(r.rest); n < 0 {
 		r.err = protowire.ParseError(n)
@@ -143,7 +143,7 @@ func (r *reader) next() bool {
 	return true
 }
 
-// each takes the messages in the fields of a number.
+// each calls take for each message in the fields with this number.
 func each(data []byte, number protowire.Number, take func(data []byte) error) error {
 	r := reader{rest: data}
 	for r.next() {
@@ -238,8 +238,7 @@ func (d *decoder) span(data []byte) error {
 	return nil
 }
 
-// trace returns the id of a trace in hexadecimal, as one string for all of its
-// spans.
+// trace returns a trace id in hexadecimal, as one string shared by all spans of the trace.
 func (d *decoder) trace(id [16]byte) string {
 	s, ok := d.traces[id]
 	if !ok {
@@ -249,7 +248,7 @@ func (d *decoder) trace(id [16]byte) string {
 	return s
 }
 
-// spanID returns the id of a span in hexadecimal.
+// spanID returns a span id in hexadecimal.
 func spanID(id []byte) string {
 	var digits [16]byte
 	hex.Encode(digits[:], id)
@@ -263,15 +262,14 @@ func isSpanID(text string, id []byte) bool {
 	return text == string(digits[:])
 }
 
-// explain sets the message of a span that ended in an error without one to that
-// of the recorded exception.
+// explain sets the status message of a failed span that has none to that of the recorded exception.
 func explain(s *proviso.Span, exception string) {
 	if s.StatusCode == 2 && s.StatusMessage == "" {
 		s.StatusMessage = exception
 	}
 }
 
-// instant is a time in nanoseconds since 1970; 0 is no time.
+// instant returns the time of nanoseconds since 1970; 0 means no time.
 func instant(nanos uint64) time.Time {
 	if nanos == 0 {
 		return time.Time{}
@@ -295,9 +293,9 @@ func (d *decoder) status(s *proviso.Span, data []byte) error {
 	return r.err
 }
 
-// event returns the message of an event that is an exception, or else known. What was said
-// goes to said.
-// The conventions name the attributes exception.message and exception.type.
+// event returns the message of an exception event, and known for any other event. Messages to and
+// from a model are added to said. The conventions name the attributes exception.message and
+// exception.type.
 func (d *decoder) event(data []byte, known string, said *contents) (string, error) {
 	if err := d.steps.next(); err != nil {
 		return "", err

@@ -41,8 +41,8 @@ func readFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// TestDecodeWhatSDKsSend reads what the exporter of the OpenTelemetry SDK for Go
-// (1.47) sent, and the same as JSON.
+// TestDecodeWhatSDKsSend reads a request of the exporter of the OpenTelemetry SDK for Go (1.47),
+// and the same request as JSON.
 func TestDecodeWhatSDKsSend(t *testing.T) {
 	t.Parallel()
 	const trace = "ab000000000000000000000000000001"
@@ -77,7 +77,7 @@ func TestDecodeProto(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		data     []byte
-		want     string // of the only span; "" if there is none
+		want     string // the only span; "" if there is none
 		rejected int
 	}{
 		{"nothing", nil, "", 0},
@@ -147,7 +147,7 @@ func TestDecodeMalformed(t *testing.T) {
 	}
 }
 
-// TestDecodeJSON reads spellings that differ from what the SDKs write.
+// TestDecodeJSON reads spellings that the SDKs do not write.
 func TestDecodeJSON(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -160,7 +160,7 @@ func TestDecodeJSON(t *testing.T) {
 		{`"traceId":"` + traceHex(1) + `","spanId":"` + spanHex(2) + `","attributes":[{"key":"i","value":{"intValue":"7"}},{"key":"j","value":{"intValue":7}},{"key":"f","value":{"doubleValue":"NaN"}},
 			{"key":"o","value":{"kvlistValue":{"values":[{"key":"a","value":{"boolValue":true}}]}}},{"key":"b","value":{"bytesValue":"AQI="}},{"key":"n","value":{}},{"key":"e"}]`,
 			traceHex(1) + ` ` + spanHex(2) + `< "" ? 0 "" {"i":7,"j":7,"f":null,"o":{"a":true},"b":"AQI=","n":null,"e":null}`, 0},
-		{`"traceId":"AAAAAAAAAAAAAAAAAAAAAQ==","spanId":"` + spanHex(2) + `"`, "", 1}, // base64, as protobuf's own JSON has it
+		{`"traceId":"AAAAAAAAAAAAAAAAAAAAAQ==","spanId":"` + spanHex(2) + `"`, "", 1}, // base64, as in protobuf's own JSON form
 		{`"traceId":"` + strings.Repeat("0", 32) + `","spanId":"` + spanHex(2) + `"`, "", 1},
 		{`"traceId":"` + strings.Repeat("g", 32) + `","spanId":"` + spanHex(2) + `"`, "", 1},
 		{`"spanId":5`, "", 1},
@@ -228,7 +228,7 @@ func BenchmarkDecodeJSON(b *testing.B) {
 	benchmarkDecode(b, []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), otlp.DecodeJSON)
 }
 
-// benchmarkDecode decodes and keeps requests of 1000 spans with eight attributes.
+// benchmarkDecode decodes and stores requests of 1000 spans with eight attributes.
 func benchmarkDecode(b *testing.B, data []byte, decode func([]byte) (*otlp.Batch, error)) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(data)))

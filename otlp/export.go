@@ -17,8 +17,8 @@ import (
 
 // Limits of an [Exporter].
 const (
-	queued      = 256              // requests that wait to be sent
-	queuedBytes = 64 << 20         // that they take
+	queued      = 256              // requests in the queue
+	queuedBytes = 64 << 20         // bytes of these requests
 	sendTimeout = 10 * time.Second // for one attempt
 	attempts    = 3
 	closeWait   = 5 * time.Second // time for queued requests at the end of the run
@@ -26,8 +26,8 @@ const (
 
 // ExporterOptions configure an exporter.
 type ExporterOptions struct {
-	// Endpoint is a base URL, to which the path of the signal is added, or a URL
-	// that has that path already.
+	// Endpoint is a base URL, to which the path of the signal is appended, or a URL that already
+	// has that path.
 	Endpoint string
 	Header   http.Header
 	// Client makes the requests and decides which hosts may be reached.
@@ -46,10 +46,10 @@ type Exporter struct {
 
 	mu     sync.Mutex
 	closed bool
-	bytes  int // that wait
-	items  int // given to it
+	bytes  int // bytes in the queue
+	items  int // items passed to Send
 	lost   int
-	err    error // why the first one was lost
+	err    error // why the first item was lost
 }
 
 // message is one queued request.
@@ -78,8 +78,7 @@ func NewExporter(signal string, o ExporterOptions) (*Exporter, error) {
 	return e, nil
 }
 
-// Send queues a request with that many items. It never blocks and does not
-// change body.
+// Send queues a request with this many items. It never blocks and does not change body.
 func (e *Exporter) Send(kind string, body []byte, items int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -150,7 +149,7 @@ func (e *Exporter) post(ctx context.Context, m message) (again bool, err error) 
 		return true, err
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be reused
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
@@ -161,9 +160,8 @@ func (e *Exporter) post(ctx context.Context, m message) (again bool, err error) 
 	return again, err
 }
 
-// Close waits a moment for queued requests, and stops. It returns the number of
-// items given to the exporter, how many of them were lost, and why the first
-// was.
+// Close waits briefly for queued requests, and stops. It returns the number of items passed to
+// Send, the number of lost items, and why the first was lost.
 func (e *Exporter) Close() (items, lost int, err error) {
 	e.mu.Lock()
 	if !e.closed {
@@ -174,7 +172,7 @@ func (e *Exporter) Close() (items, lost int, err error) {
 	select {
 	case <-e.done:
 	case <-time.After(closeWait):
-		e.cancel() // remaining requests fail at once
+		e.cancel() // the remaining requests fail at once
 		<-e.done
 	}
 	e.cancel()

@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// collector is an endpoint that keeps what it gets. status answers the n-th request.
+// collector is an endpoint that stores its requests. status answers the n-th request.
 type collector struct {
 	*httptest.Server
 	status func(n int) int
@@ -49,7 +49,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 func always(status int) func(int) int { return func(int) int { return status } }
 
-// TestExporter sends requests to endpoints that take them, or do not.
+// TestExporter sends requests to endpoints that accept them or fail.
 func TestExporter(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -93,8 +93,8 @@ func TestExporter(t *testing.T) {
 	}
 }
 
-// decoded is a message as a tree: field numbers and their values, in order, where
-// paths says which length-delimited fields are messages.
+// decoded returns a message as a tree: field numbers and values, in order. paths lists the
+// length-delimited fields that are messages.
 func decoded(t *testing.T, data []byte, paths map[string]bool, path string) string {
 	t.Helper()
 	var b strings.Builder
@@ -136,7 +136,7 @@ var logPaths = map[string]bool{
 	"/1/2/2": true, "/1/2/2/6": true, "/1/2/2/6/2": true,
 }
 
-// TestResults sends verdicts as events, and reads them as a backend does.
+// TestResults sends verdicts as events, and reads them as a backend would.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t, always(200))
@@ -157,7 +157,7 @@ func TestResults(t *testing.T) {
 	}
 	r.Add(res)
 	r.Flush()
-	r.Flush() // nothing is left
+	r.Flush() // sends nothing, because nothing is left
 	if items, lost, err := e.Close(); items != 3 || lost != 0 || err != nil {
 		t.Fatalf("%d of %d lost: %v", lost, items, err)
 	}
@@ -181,7 +181,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestResultsAreBatched adds more verdicts than go into one request.
+// TestResultsAreBatched adds more verdicts than fit into one request.
 func TestResultsAreBatched(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t, always(200))

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/otlp"
 )
 
-// indexed is a span with n attributes whose keys are array indices, in the worst
-// order, as OTLP in both of its encodings.
+// indexed is a span with n attributes whose keys are array indices, in the worst order, in both
+// encodings of OTLP.
 func indexed(n int) (proto, json []byte) {
 	var attributes []byte
 	var text strings.Builder
@@ -22,8 +22,7 @@ func indexed(n int) (proto, json []byte) {
 		`","name":"a","attributes":[` + text.String()[1:] + `]}]}]}]}`)
 }
 
-// TestDecodeManyIndices reads a span with more attributes than any cost that
-// grows with the square would end with.
+// TestDecodeManyIndices reads a span with so many attributes that quadratic cost would time out.
 func TestDecodeManyIndices(t *testing.T) {
 	t.Parallel()
 	const n = 200_000

@@ -55,8 +55,7 @@ func (d *jsonDecoder) request(v any) error {
 	})
 }
 
-// members calls each for every object in the list under key. A missing list is
-// empty.
+// members calls each for every object in the list under key. A missing list counts as empty.
 func members(o *value.Object, key string, each func(*value.Object) error) error {
 	v := o.At(key)
 	list, ok := v.([]any)
@@ -122,13 +121,13 @@ func (d *jsonDecoder) span(o *value.Object) error {
 	return err
 }
 
-// textAt copies a text, so that it does not keep the request in memory.
+// textAt copies a text, so that the request does not stay in memory.
 func textAt(o *value.Object, key string) string {
 	s, _ := o.At(key).(string)
 	return strings.ToValidUTF8(strings.Clone(s), "\uFFFD")
 }
 
-// identifier reads a nonzero id of that many hexadecimal digits.
+// identifier reads a nonzero id with this many hexadecimal digits.
 func identifier(v any, digits int) (string, bool) {
 	s, _ := v.(string)
 	if len(s) != digits || strings.Trim(s, "0") == "" {
@@ -142,7 +141,7 @@ func identifier(v any, digits int) (string, bool) {
 	return strings.ToLower(strings.Clone(s)), true
 }
 
-// nanos reads a time, which is a string or a number; 0 for any other value.
+// nanos reads a time, which is a string or a number. It returns 0 for any other value.
 func nanos(v any) uint64 {
 	switch v := v.(type) {
 	case string:
@@ -200,7 +199,7 @@ func (d *jsonDecoder) attributes(v any, depth int) (*value.Object, int, error) {
 	return o, size, nil
 }
 
-// valueOf reads an AnyValue: an object with one key, which names the kind.
+// valueOf reads an AnyValue: an object with one key, which names the kind of value.
 func (d *jsonDecoder) valueOf(v any, depth int) (any, int, error) {
 	if err := d.steps.next(); err != nil {
 		return nil, 0, err
@@ -231,7 +230,7 @@ func (d *jsonDecoder) valueOf(v any, depth int) (any, int, error) {
 	return nil, 0, nil
 }
 
-// scalar is v, or nil if it is a list or an object.
+// scalar returns v, or nil if v is a list or an object.
 func scalar(v any) any {
 	switch v.(type) {
 	case bool, float64, string:

@@ -20,13 +20,12 @@ type Listener struct {
 	server   http.Server
 	listener net.Listener
 	done     chan struct{}
-	err      error // why it ended; read it after done
+	err      error // why serving ended; read it only after done
 }
 
-// Listen opens a port and serves r until Close. host is a name or an address of
-// this machine, "" is 127.0.0.1. A negative port is DefaultPort, or a free port
-// if that one is in use. 0 is a free port. Any other port is used, or returned
-// as an error if it is not free.
+// Listen opens a port and serves r until Close. host is a name or an address of this machine; ""
+// means 127.0.0.1. A negative port means DefaultPort, or a free port if DefaultPort is in use. 0
+// means a free port. Any other port is used, or causes an error if it is not free.
 func Listen(ctx context.Context, r *Receiver, host string, port int) (*Listener, error) {
 	if host == "" {
 		host = "127.0.0.1"
@@ -74,8 +73,8 @@ func unlistened(err error, address string) error {
 	return proviso.Errorf(proviso.Unavailable, "cannot receive traces at %s: %w", address, err)
 }
 
-// Endpoint returns the URL for spans. A receiver that listens on every address
-// has a loopback URL.
+// Endpoint returns the URL for spans. If the receiver listens on all addresses, the URL has a
+// loopback address.
 func (l *Listener) Endpoint() string {
 	address := l.listener.Addr().(*net.TCPAddr)
 	ip := address.IP
@@ -88,8 +87,8 @@ func (l *Listener) Endpoint() string {
 // Port returns the port of the listener.
 func (l *Listener) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
 
-// Close stops listening. Requests in progress are completed, for at most a
-// second. The error is why the receiver ended earlier, if it did.
+// Close stops listening. Requests in progress may finish, for at most a second. If the receiver
+// ended earlier, the error is the reason.
 func (l *Listener) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 
 // Limits of a [Receiver].
 const (
-	maxBody   = 64 << 20 // bytes of a request, after decompression, unless the options say
-	atOnce    = 4        // requests that are read and decoded at the same time
+	maxBody   = 64 << 20 // default limit of a request in bytes, after decompression
+	atOnce    = 4        // requests that are read and decoded concurrently
 	protoType = "application/x-protobuf"
 	jsonType  = "application/json"
 )
@@ -33,21 +33,20 @@ const (
 // TracesPath is the path for spans.
 const TracesPath = "/v1/traces"
 
-// ReceiverOptions configure a receiver. The zero value works.
+// ReceiverOptions configure a receiver. The zero value is valid.
 type ReceiverOptions struct {
-	// Formats are the accepted formats, json and protobuf; none is both.
+	// Formats are the accepted formats, json and protobuf; an empty list means both.
 	Formats []string
-	// Redact are names, or parts of names, of attributes whose values are
-	// removed first. Case is ignored.
+	// Redact are names, or parts of names, of attributes whose values are removed before anything
+	// else happens. Case is ignored.
 	Redact []string
-	// MaxBody is the limit of a request in bytes, after decompression; 0 is 64
-	// MiB.
+	// MaxBody is the limit of a request in bytes, after decompression; 0 means 64 MiB.
 	MaxBody int64
-	// Forward gets each accepted request, redacted; it may be nil. It must not
-	// block, and must not change body.
+	// Forward receives each accepted request, redacted. It may be nil. It must not block or change
+	// body.
 	Forward func(contentType string, body []byte)
-	// Add takes the spans of a request in place of the store, as [Store.Add]
-	// does; nil is the store. The context is that of the request.
+	// Add stores the spans of a request instead of the store, like [Store.Add]; nil uses the store.
+	// The context is that of the request.
 	Add func(ctx context.Context, b *Batch) (rejected int, reason string)
 }
 
@@ -58,8 +57,8 @@ type Receiver struct {
 	turns chan struct{}
 }
 
-// NewReceiver returns a receiver that puts spans into store, which may be nil
-// if the options have Add.
+// NewReceiver returns a receiver that adds spans to store, which may be nil if the options have
+// Add.
 func NewReceiver(store *Store, o ReceiverOptions) *Receiver {
 	if o.MaxBody <= 0 {
 		o.MaxBody = maxBody
@@ -107,8 +106,8 @@ func (r *Receiver) Answer(req *http.Request) (status int, mediaType string, body
 	return no.status, kind, failure(kind, no)
 }
 
-// take reads, decodes and stores a request. kind is the format of the response:
-// that of the request, or JSON if the request has neither format.
+// take reads, decodes and stores a request. kind is the format of the response: that of the
+// request, or JSON if the request has neither format.
 func (r *Receiver) take(req *http.Request) (kind string, rejected int, reason string, err error) {
 	if req.Method != http.MethodPost {
 		return jsonType, 0, "", &refusal{http.StatusMethodNotAllowed, codeInvalidArgument, "spans are sent with POST"}
@@ -185,8 +184,8 @@ func readBody(req *http.Request, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// success is an ExportTraceServiceResponse: with partial_success {rejected_spans,
-// error_message} if not all spans were taken.
+// success returns an ExportTraceServiceResponse, with partial_success {rejected_spans,
+// error_message} if spans were rejected.
 func success(kind string, rejected int, reason string) []byte {
 	if kind == jsonType {
 		o := &value.Object{}
@@ -205,7 +204,7 @@ func success(kind string, rejected int, reason string) []byte {
 	return appendBytes(nil, 1, partial)
 }
 
-// failure is a google.rpc.Status {code, message}.
+// failure returns a google.rpc.Status {code, message}.
 func failure(kind string, no *refusal) []byte {
 	if kind == jsonType {
 		return value.AppendJSON(nil, value.ObjectOf("code", float64(no.code), "message", no.message))

@@ -25,7 +25,7 @@ const (
 func gzipped(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write(data) // to memory
+	_, _ = w.Write(data) // writing to memory does not fail
 	_ = w.Close()
 	return b.Bytes()
 }
@@ -42,7 +42,7 @@ func post(h http.Handler, kind, encoding string, body []byte) *httptest.Response
 	return w
 }
 
-// TestReceiver sends requests and looks at the answers.
+// TestReceiver sends requests and checks the answers.
 func TestReceiver(t *testing.T) {
 	t.Parallel()
 	good, noID := readFile(t, "go-sdk.pb"), request(spanOf{name: "x"})
@@ -97,7 +97,7 @@ func TestReceiver(t *testing.T) {
 	}
 }
 
-// endlessZeros is a request without end.
+// endlessZeros is an endless request body.
 type endlessZeros struct{ read int }
 
 func (z *endlessZeros) Read(p []byte) (int, error) {
@@ -105,8 +105,8 @@ func (z *endlessZeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestReceiverReadsNoMoreThanTheLimit sends a request without end, and a small one
-// that becomes large.
+// TestReceiverReadsNoMoreThanTheLimit sends an endless request, and a small one that is large after
+// decompression.
 func TestReceiverReadsNoMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	r := otlp.NewReceiver(listening(otlp.StoreOptions{}), otlp.ReceiverOptions{MaxBody: 1 << 20})
@@ -123,7 +123,7 @@ func TestReceiverReadsNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-// TestRedact removes values before anything sees them, also from what is sent on.
+// TestRedact removes values before anything sees them, also from forwarded requests.
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	secrets := value.ObjectOf("http.request.header.Authorization", "hunter2", "tool.arguments", value.ObjectOf("api_key", "hunter2", "q", []any{value.ObjectOf("api_key", "hunter2")}), "n", whole(5))
@@ -164,9 +164,9 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// FuzzReceiver sends anything, with and without redaction: both take the same
-// number of spans, and what is sent on can be read. Redaction looks into parts that
-// are otherwise skipped, and may find more that is malformed.
+// FuzzReceiver sends any input, with and without redaction: both accept the same number of spans,
+// and forwarded requests can be read. Redaction looks into parts that are otherwise skipped, so it
+// may find more malformed input.
 func FuzzReceiver(f *testing.F) {
 	f.Add(true, readFile(f, "go-sdk.pb"))
 	f.Add(false, readFile(f, "go-sdk.json"))
@@ -182,7 +182,7 @@ func FuzzReceiver(f *testing.F) {
 		if w.Code != 200 {
 			return
 		}
-		if err != nil { // what is malformed can stand in what redaction takes out, and only there
+		if err != nil { // malformed parts can only be in what redaction removes
 			_, left := decode(sent)
 			if plain := post(otlp.NewReceiver(listening(otlp.StoreOptions{}), otlp.ReceiverOptions{}), kind, "", data); left != nil || plain.Code != 400 {
 				t.Fatalf("%v: without redaction it is %d, and what is sent on gives %v", err, plain.Code, left)
@@ -247,8 +247,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestListenOnTheUsualPort takes a free one where the usual one is taken; if this
-// machine has it free, the first of two gets it.
+// TestListenOnTheUsualPort falls back to a free port if the default port is in use. If the default
+// port is free on this machine, the first of two receivers gets it.
 func TestListenOnTheUsualPort(t *testing.T) {
 	t.Parallel()
 	s := otlp.NewStore(otlp.StoreOptions{})

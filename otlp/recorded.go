@@ -6,10 +6,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Load adds the traces of a file with recorded requests in the JSON form of
-// OTLP: one, a list of them, or one after the other, as the file exporter of
-// the OpenTelemetry Collector writes them. They are never waited for and never
-// dropped. The name is for messages.
+// Load adds the traces of a file with recorded requests in the JSON form of OTLP: a single request,
+// a list, or one request after the other, as the file exporter of the OpenTelemetry Collector
+// writes them. Recorded traces are never waited for and never dropped. The name is for messages.
 func (s *Store) Load(name, data string) error {
 	b, err := DecodeRecorded(data)
 	if err != nil {
@@ -42,7 +41,7 @@ func DecodeRecorded(text string) (*Batch, error) {
 		}
 		v, n, err := value.ParseJSONPrefix(text[offset:])
 		if err != nil {
-			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON behind byte %d: %w", offset, err)
+			return nil, proviso.Errorf(proviso.Invalid, "malformed JSON after byte %d: %w", offset, err)
 		}
 		offset += n
 		list, ok := v.([]any)

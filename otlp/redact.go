@@ -39,10 +39,10 @@ func redact(ctx context.Context, kind string, body []byte, names []string) ([]by
 type redactor struct {
 	ctx   context.Context
 	names []string
-	steps int // fields since the beginning
+	steps int // fields so far
 }
 
-// next reads the next field, and looks at the context now and then.
+// next reads the next field, and regularly checks the context.
 func (r *redactor) next(f *reader) bool {
 	const lookAfter = 1024
 	if r.steps++; r.steps%lookAfter == 0 && r.ctx.Err() != nil {
@@ -52,7 +52,7 @@ func (r *redactor) next(f *reader) bool {
 	return f.next()
 }
 
-// hides reports whether the value of an attribute is to be removed.
+// hides reports whether the value of an attribute must be removed.
 func (r *redactor) hides(key string) bool {
 	key = strings.ToLower(key)
 	for _, name := range r.names {
@@ -63,18 +63,18 @@ func (r *redactor) hides(key string) bool {
 	return false
 }
 
-// plan lists the fields of a message that contain attributes, by field number.
-// A field with an empty plan is an attribute.
+// plan lists the fields of a message that contain attributes, by field number. An empty plan marks
+// an attribute.
 type plan map[protowire.Number]plan
 
-// requestPlan is that of a request.
+// requestPlan is the plan of a request.
 func requestPlan() plan {
 	keyValue := plan{}
 	scope, span := plan{3: keyValue}, plan{9: keyValue, 11: {3: keyValue}, 13: {4: keyValue}}
 	return plan{1: {1: {1: keyValue}, 2: {1: scope, 2: span}}}
 }
 
-// isKeyValue reports whether a plan is that of an attribute.
+// isKeyValue reports whether a plan marks an attribute.
 func isKeyValue(p plan) bool { return p != nil && len(p) == 0 }
 
 // message copies a message to out.
@@ -101,7 +101,7 @@ func (r *redactor) message(out, data []byte, p plan, depth int) ([]byte, error) 
 	return out, f.err
 }
 
-// pair copies a KeyValue, with another value if its name is one of those.
+// pair copies a KeyValue, and replaces the value if its name is hidden.
 func (r *redactor) pair(data []byte, depth int) ([]byte, error) {
 	key := ""
 	var value []byte

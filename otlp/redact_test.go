@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRedactionObeysItsContext: a request of many small fields is given up when its
-// deadline has passed, in both encodings.
+// TestRedactionObeysItsContext: redacting a request of many small fields stops when its deadline
+// has passed, in both encodings.
 func TestRedactionObeysItsContext(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the client has gone")

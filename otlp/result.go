@@ -21,15 +21,14 @@ const LogsPath = "/v1/logs"
 const evaluationEvent = "gen_ai.evaluation.result"
 
 const (
-	eventsAtOnce   = 256     // in one request
+	eventsAtOnce   = 256     // events per request
 	maxExplanation = 4 << 10 // bytes of a reason
 )
 
 // SeverityNumbers.
 const severityInfo, severityWarn = 9, 13
 
-// Results sends verdicts as events, many in one request. It is safe for
-// concurrent use.
+// Results sends verdicts as events, many per request. It is safe for concurrent use.
 type Results struct {
 	exporter *Exporter
 	about    Origin
@@ -41,12 +40,12 @@ type Results struct {
 
 // Origin identifies the run whose results are sent.
 type Origin struct {
-	Version string // of proviso
-	Agent   string // id of the agent, "" if the suite gives none
+	Version string // version of proviso
+	Agent   string // id of the agent; "" if the suite has none
 	Suite   string // name of the suite
 }
 
-// NewResults returns a sender of the verdicts of a run to e.
+// NewResults returns a sender of a run's verdicts to e.
 func NewResults(e *Exporter, o Origin) *Results { return &Results{exporter: e, about: o} }
 
 // Add sends the verdicts of a row: one event for each assertion that was
@@ -105,10 +104,10 @@ func (r *Results) verdict(res *proviso.Result, v *proviso.Verdict, at time.Time)
 	r.add(&m, more...)
 }
 
-// nameOf is the name of an assertion in reports.
+// nameOf returns the name of an assertion in reports.
 func nameOf(a *proviso.Assertion) string { return cmp.Or(a.Metric, a.ID, a.Type) }
 
-// responseID is the vendor's id of the answer, "" if it is unknown.
+// responseID returns the vendor's id of the answer; "" if unknown.
 func responseID(o *proviso.Output) string {
 	keys := []string{"responseId", "response_id", "id"}
 	return cmp.Or(first(o.Metadata, keys...), first(o.Raw, keys...))
@@ -118,20 +117,20 @@ func appendFixed64(b []byte, number protowire.Number, v uint64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), v)
 }
 
-// attribute is an attribute that is a text.
+// attribute is an attribute with a text.
 type attribute struct{ key, text string }
 
-// attributeList is encoded KeyValues.
+// attributeList is a list of encoded KeyValues.
 type attributeList [][]byte
 
-// text adds an attribute, unless its value is empty.
+// text adds an attribute unless its value is empty.
 func (a *attributeList) text(key, value string) {
 	if value != "" {
 		a.add(key, appendText(nil, 1, value))
 	}
 }
 
-// number adds an attribute, unless its value is not finite.
+// number adds an attribute if its value is finite.
 func (a *attributeList) number(key string, value float64) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) {
 		a.add(key, appendFixed64(nil, 4, math.Float64bits(value)))
@@ -142,7 +141,7 @@ func (a *attributeList) add(key string, value []byte) {
 	*a = append(*a, appendBytes(appendText(nil, 1, key), 2, value))
 }
 
-// as returns the attributes as fields with a field number.
+// as encodes the attributes as fields with this number.
 func (a attributeList) as(number protowire.Number) []byte {
 	var b []byte
 	for _, pair := range a {
@@ -151,24 +150,24 @@ func (a attributeList) as(number protowire.Number) []byte {
 	return b
 }
 
-// Monitored is a verdict on an event of production.
+// Monitored is a verdict on a production event.
 type Monitored struct {
-	Assertion    string // id
+	Assertion    string // id of the assertion
 	Status       proviso.Status
 	Score        *float64 // nil if there is none
 	Reason       string
 	Agent        string
 	AgentVersion string
 	Watch        string
-	Judge        string // identity, "" if none was asked
-	Event        string // id
+	Judge        string // identity of the judge; "" if none was asked
+	Event        string // id of the event
 	Conversation string
-	TraceID      string // as of [proviso.Output]
-	ResponseID   string // the vendor's id of the answer, "" if it is unknown
+	TraceID      string // see [proviso.Output]
+	ResponseID   string // the vendor's id of the answer; "" if unknown
 	At           time.Time
 }
 
-// AddMonitored sends a verdict of a watch. What was skipped is not sent.
+// AddMonitored sends a verdict of a watch. Skipped assertions are not sent.
 func (r *Results) AddMonitored(m *Monitored) {
 	if m.Status == proviso.Skip {
 		return
@@ -186,11 +185,11 @@ func (r *Results) add(m *Monitored, more ...attribute) {
 	}
 }
 
-// record is a LogRecord for the verdict.
+// record returns a LogRecord for the verdict.
 func (m *Monitored) record(more []attribute) []byte {
 	severity := uint64(severityInfo)
 	var a attributeList
-	a.text("event.name", evaluationEvent) // where event_name is not known yet
+	a.text("event.name", evaluationEvent) // for backends that do not know event_name yet
 	a.text("gen_ai.evaluation.name", m.Assertion)
 	if m.Status == proviso.Errored {
 		severity = severityWarn

@@ -16,49 +16,48 @@ import (
 
 // Limits and default times of a [Store].
 const (
-	MaxSpans  = 100_000   // spans of all traces
-	MaxBytes  = 256 << 20 // their approximate size in bytes
+	MaxSpans  = 100_000   // spans of all traces together
+	MaxBytes  = 256 << 20 // approximate size of all spans in bytes
 	MaxTraces = 10_000
 
 	DefaultWait  = 3 * time.Second
 	DefaultQuiet = 100 * time.Millisecond
 )
 
-// StoreOptions configure a store. The zero value works.
+// StoreOptions configure a store. The zero value is valid.
 type StoreOptions struct {
-	// Wait is how long to wait for spans once a row asks for them; 0 is
-	// DefaultWait, negative is no wait.
+	// Wait is how long to wait for spans once a row asks for them; 0 means DefaultWait, a negative
+	// value no wait.
 	Wait time.Duration
-	// Quiet is how long no span of a trace that looks complete may have arrived;
-	// 0 is DefaultQuiet.
+	// Quiet is how long no span must have arrived before a trace that looks complete is returned; 0
+	// means DefaultQuiet.
 	Quiet time.Duration
 
-	MaxSpans  int   // 0 is the constant of the same name
-	MaxBytes  int64 // as MaxSpans
-	MaxTraces int   // as MaxSpans
-	MaxOfOne  int   // spans of one trace; 0 is MaxSpans
+	MaxSpans  int   // 0 means the constant of the same name
+	MaxBytes  int64 // see MaxSpans
+	MaxTraces int   // see MaxSpans
+	MaxOfOne  int   // spans of one trace; 0 means MaxSpans
 
-	// Room returns why there is no room for another span of that many bytes
-	// beside what the store holds, or "". If it is nil, only the limits above
-	// apply. The store is locked during the call.
+	// Room returns why there is no room for another span of this size in bytes, given what the
+	// store holds, or "". If nil, only the limits above apply. The store is locked during the call.
 	Room func(held Held, size int) string
 
-	// Fetch adds, with [Store.Merge], what other receivers have got of a trace after a position,
-	// of which the first is 0. It returns the next one, and for how many spans of the trace they
-	// had no room. It is called for each trace that somebody waits for, at once and then
-	// every [FetchEvery]. If it is nil, the store has all spans itself.
+	// Fetch adds, with [Store.Merge], spans of a trace that other receivers have received after a
+	// position. The first position is 0. It returns the next position, and how many spans of the
+	// trace the other receivers had no room for. It is called for each trace that is waited for, at
+	// once and then every [FetchEvery]. If nil, the store has all spans itself.
 	Fetch func(ctx context.Context, trace string, after int64) (next int64, refused int, err error)
-	// Begun is called for each trace that a row begins, and Ended after the row is decided.
-	// They may be nil.
+	// Begun is called for each trace that a row starts, and Ended after the row is decided. Both
+	// may be nil.
 	Begun, Ended func(trace string)
 }
 
-// FetchEvery is how often a store asks what other receivers have got of a trace.
+// FetchEvery is the interval at which a store fetches spans from other receivers.
 const FetchEvery = 100 * time.Millisecond
 
-// Store holds spans until their rows are decided. It is safe for concurrent
-// use. Spans of traces that no row has announced are kept while there is room,
-// because a provider may report the id of its trace only with its answer.
+// Store holds spans until their rows are decided. It is safe for concurrent use. Spans of traces
+// that no row has announced are kept while there is room, because a provider may report its trace
+// id only with its answer.
 type Store struct {
 	o StoreOptions
 
@@ -68,25 +67,25 @@ type Store struct {
 	spans    int
 	bytes    int64
 	recorded map[string][]proviso.Span
-	names    []string // files that were loaded
-	endpoint string   // address for spans, "" if there is no receiver
+	names    []string // names of the loaded files
+	endpoint string   // address for spans; "" if there is no receiver
 	broken   error    // why there is no receiver
 }
 
 // trace holds the spans of one trace.
 type trace struct {
-	parent   string // span id that the provider was given, "" if none was
-	expected bool   // a row wants it
-	holds    int    // number of holds
+	parent   string // span id that the provider was given; "" if none
+	expected bool   // a row uses the trace
+	holds    int    // number of calls of Hold without Release
 	spans    []proviso.Span
-	places   map[string]int // of spans, by id
+	places   map[string]int // indices of spans by id
 	bytes    int64
 	refused  int           // spans for which there was no room
-	fetched  int64         // position of what other receivers have got
+	fetched  int64         // position of the last fetch from other receivers
 	missed   int           // spans for which other receivers had no room
 	changed  chan struct{} // closed when a span arrives
 	last     time.Time     // when the last span arrived
-	asked    time.Time     // when the row first asked
+	asked    time.Time     // when a row first asked for it
 }
 
 var _ proviso.Spans = (*Store)(nil)
@@ -102,15 +101,15 @@ func NewStore(o StoreOptions) *Store {
 	return &Store{o: o, traces: map[string]*trace{}, recorded: map[string][]proviso.Span{}}
 }
 
-// Listens sets the address for spans, or the error why there is none.
+// Listens sets the address for spans, or the error that explains why there is none.
 func (s *Store) Listens(endpoint string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endpoint, s.broken = endpoint, err
 }
 
-// Begin starts a trace for a row, before its provider is asked, with ids that
-// cannot be guessed. ok is false if there is no receiver for spans.
+// Begin starts a trace for a row, before its provider is asked, with ids that cannot be guessed. ok
+// is false if there is no receiver for spans.
 func (s *Store) Begin() (id string, tc proviso.TraceContext, ok bool) {
 	if id, tc, ok = s.begin(); ok && s.o.Begun != nil {
 		s.o.Begun(id)
@@ -164,12 +163,12 @@ func (s *Store) make(id string) *trace {
 	return t
 }
 
-// Add adds the spans of a request. It returns how many of them were rejected,
-// and why the first was.
+// Add adds the spans of a request. It returns the number of rejected spans, and why the first was
+// rejected.
 func (s *Store) Add(b *Batch) (rejected int, reason string) { return s.add(b, true) }
 
-// Merge is [Store.Add] for spans that may have been added before: those change nothing, not
-// even when the last span arrived.
+// Merge is [Store.Add] for spans that may have been added before. Such spans change nothing, not
+// even the time of the last arrival.
 func (s *Store) Merge(b *Batch) (rejected int, reason string) { return s.add(b, false) }
 
 func (s *Store) add(b *Batch, repeats bool) (rejected int, reason string) {
@@ -199,13 +198,13 @@ func (s *Store) add(b *Batch, repeats bool) (rejected int, reason string) {
 	return rejected, reason
 }
 
-// room makes room for a span and returns its trace, or returns why there is no
-// room; s.mu is held.
+// room makes room for a span and returns its trace, or the reason why there is no room; s.mu is
+// held.
 func (s *Store) room(r *Record) (*trace, string) {
 	t := s.traces[r.TraceID]
 	if t != nil {
 		if _, again := t.places[r.Span.ID]; again {
-			return t, "" // it takes no more room
+			return t, "" // it replaces a span, so it takes no more room
 		}
 		if len(t.spans) >= s.o.MaxOfOne {
 			t.refused++
@@ -241,16 +240,16 @@ func (s *Store) room(r *Record) (*trace, string) {
 	return t, ""
 }
 
-// unexpect marks a trace as unused by any row; s.mu is held.
+// unexpect marks a trace as used by no row; s.mu is held.
 func (s *Store) unexpect(id string) {
-	if len(s.foreign) > 2*s.o.MaxTraces { // of traces that are gone, most of them
+	if len(s.foreign) > 2*s.o.MaxTraces { // most of these traces are gone
 		s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
 	}
 	s.foreign = append(s.foreign, id)
 }
 
-// evict drops the oldest unused trace other than keep; false if there is none.
-// s.mu is held.
+// evict drops the oldest unused trace other than keep. It returns false if there is none. s.mu is
+// held.
 func (s *Store) evict(keep string) bool {
 	s.foreign = slices.DeleteFunc(s.foreign, func(id string) bool { return !s.unwanted(id) })
 	i := slices.IndexFunc(s.foreign, func(id string) bool { return id != keep })
@@ -262,15 +261,14 @@ func (s *Store) evict(keep string) bool {
 	return true
 }
 
-// unwanted reports whether a trace is held that no row has asked for; s.mu is
-// held.
+// unwanted reports whether a trace is held although no row has asked for it; s.mu is held.
 func (s *Store) unwanted(id string) bool {
 	t, ok := s.traces[id]
 	return ok && !t.expected && t.holds == 0
 }
 
-// take adds a span to its trace, and reports whether it is new. If a span was sent twice,
-// the one that has ended stays. s.mu is held.
+// take adds a span to its trace, and reports whether the span is new. If a span was sent twice, the
+// copy that has ended is kept. s.mu is held.
 func (s *Store) take(t *trace, r *Record) bool {
 	if i, ok := t.places[r.Span.ID]; ok {
 		again := !t.spans[i].End.IsZero()
@@ -287,8 +285,7 @@ func (s *Store) take(t *trace, r *Record) bool {
 	return true
 }
 
-// TraceID returns the id of a trace in its normal form: in lower case, and extracted from a
-// traceparent.
+// TraceID returns a trace id in normal form: in lower case, and extracted from a traceparent.
 func TraceID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if parts := strings.Split(id, "-"); len(parts) >= 4 && len(parts[1]) == 32 {

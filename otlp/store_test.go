@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/otlp"
 )
 
-// batch is what a request with spans holds.
+// batch is the content of a request with these spans.
 func batch(t *testing.T, spans ...spanOf) *otlp.Batch {
 	t.Helper()
 	b, err := otlp.DecodeProto(request(spans...))
@@ -43,7 +43,7 @@ func listening(o otlp.StoreOptions) *otlp.Store {
 	return s
 }
 
-// TestSpansWaits sends spans at set times and checks when the waiting ends.
+// TestSpansWaits sends spans at set times and checks when the wait ends.
 func TestSpansWaits(t *testing.T) {
 	t.Parallel()
 	after := func(d time.Duration, spans ...spanOf) func(t *testing.T, s *otlp.Store) {
@@ -97,14 +97,13 @@ func TestSpansWaits(t *testing.T) {
 				if took := time.Since(begun); took != tc.after {
 					t.Errorf("it took %v, want %v", took, tc.after)
 				}
-				time.Sleep(10 * time.Second) // for what is still sent
+				time.Sleep(10 * time.Second) // until all spans are sent
 			})
 		})
 	}
 }
 
-// TestSpansWaitsOnce asks twice for a late trace: the time counts from the
-// first call.
+// TestSpansWaitsOnce asks twice for a late trace: the wait counts from the first call.
 func TestSpansWaitsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +147,7 @@ func TestBegin(t *testing.T) {
 		b.Records[0].TraceID = id
 		s.Add(b)
 		begun := time.Now()
-		spans, err := s.Spans(t.Context(), strings.ToUpper(tc.Parent)) // as agents report it
+		spans, err := s.Spans(t.Context(), strings.ToUpper(tc.Parent)) // in upper case, as some agents report it
 		if err != nil || names(spans) != "s7" || time.Since(begun) != otlp.DefaultQuiet {
 			t.Errorf("%v, %v after %v", names(spans), err, time.Since(begun))
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Tape is a [Store] that records traces on a cassette, with the rows that they belong
-// to, or replays them from there. It is safe for concurrent use.
+// Tape is a [Store] that records traces, and the rows that they belong to, on a cassette, or
+// replays them. It is safe for concurrent use.
 type Tape struct {
 	*Store
 	cassette *transport.Cassette
@@ -28,13 +28,12 @@ func NewTape(s *Store, c *transport.Cassette, warn func(string)) *Tape {
 
 // Methods of the exchanges that hold traces.
 const (
-	rowMethod   = "TRACE" // which trace a row has
-	spansMethod = "SPANS" // what came of a trace
+	rowMethod   = "TRACE" // the trace of a row
+	spansMethod = "SPANS" // the spans of a trace
 )
 
-// BeginRow starts a trace for a request to a provider, or returns the recorded one.
-// Traces that no assertion uses are not recorded, because the run does not wait for
-// their spans.
+// BeginRow starts a trace for a request to a provider, or returns the recorded one. Traces that no
+// assertion uses are not recorded, because the run does not wait for their spans.
 func (t *Tape) BeginRow(provider string, about *value.Object, sample proviso.Sample, needed bool) (id string, tc proviso.TraceContext, ok bool) {
 	q := transport.Request{Method: rowMethod, URL: provider}
 	q.JSON = value.AppendJSON(nil, about)
@@ -57,13 +56,12 @@ func (t *Tape) BeginRow(provider string, about *value.Object, sample proviso.Sam
 	}
 	var r transport.Response
 	r.JSON = value.AppendJSON(nil, value.ObjectOf("traceId", id))
-	_ = t.cassette.Save(q, sample, r) // the cassette records the error
+	_ = t.cassette.Save(q, sample, r) // the cassette remembers the error
 	return id, tc, true
 }
 
-// Spans returns the spans of a trace and records them, or returns the recorded spans.
-// An error, such as a timeout without spans, is recorded, too. Traces from a file are
-// not recorded.
+// Spans returns the spans of a trace and records them, or returns the recorded spans. An error,
+// such as a timeout without spans, is recorded as well. Traces from a file are not recorded.
 func (t *Tape) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	if t.fromFile(id) {
 		return t.Store.Spans(ctx, id)
@@ -100,7 +98,7 @@ func objectOf(data []byte) *value.Object {
 	return o
 }
 
-// keptTrace is what is recorded of a trace.
+// keptTrace returns the recorded form of a trace.
 func keptTrace(spans []proviso.Span, err error) *value.Object {
 	if err != nil {
 		code := cmp.Or(proviso.CodeOf(err), proviso.Undecided)

@@ -90,7 +90,7 @@ func (d *decoder) object(data []byte, depth int) (any, error) {
 // maxNames bounds the names that are shared within one request.
 const maxNames = 1024
 
-// name is text that other spans may share.
+// name returns a text that other spans may share.
 func (d *decoder) name(data []byte) string {
 	if s, ok := d.names[string(data)]; ok {
 		return s
@@ -102,7 +102,7 @@ func (d *decoder) name(data []byte) string {
 	return s
 }
 
-// text is a value that other spans may share.
+// text returns a value that other spans may share.
 func (d *decoder) text(data []byte) any {
 	const short = 32
 	if len(data) > short {
@@ -118,7 +118,7 @@ func (d *decoder) text(data []byte) any {
 	return v
 }
 
-// text copies a string, so that it does not keep the request in memory.
+// text copies a string, so that the request does not stay in memory.
 func text(data []byte) string { return strings.ToValidUTF8(string(data), "\uFFFD") }
 
 // shortened cuts a text for a message.

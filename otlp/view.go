@@ -11,13 +11,12 @@ import (
 
 // ViewOptions configure how one run sees a shared store.
 type ViewOptions struct {
-	// Wait is how long to wait for spans once a row asks for them; 0 is the
-	// value of the store, negative is no wait.
+	// Wait is how long to wait for spans once a row asks for them; 0 means the value of the store,
+	// a negative value no wait.
 	Wait time.Duration
-	// Redact are names, or parts of names, of attributes whose values the run
-	// does not see.
+	// Redact are names, or parts of names, of attributes whose values are hidden from the run.
 	Redact []string
-	// Recorded has traces that come before those of the store; nil has none.
+	// Recorded has traces that take precedence over those of the store; nil has none.
 	Recorded *Store
 }
 
@@ -43,7 +42,7 @@ func (v *View) Begin() (id string, tc proviso.TraceContext, ok bool) { return v.
 // End is [Store.End].
 func (v *View) End(id string) { v.store.End(id) }
 
-// Spans is [Store.Spans], within the wait time of the view and redacted.
+// Spans is [Store.Spans] with the wait time and the redaction of the view.
 func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	id = TraceID(id)
 	spans, known := v.o.Recorded.recording(id)
@@ -64,8 +63,7 @@ func (v *View) Spans(ctx context.Context, id string) ([]proviso.Span, error) {
 	return spans, nil
 }
 
-// attributes returns a copy of attributes without the values that are hidden, at
-// every depth.
+// attributes returns a copy of attributes without hidden values, at every depth.
 func (r *redactor) attributes(o *value.Object) *value.Object {
 	out := o.Clone()
 	for key, v := range o.All() {
@@ -78,7 +76,7 @@ func (r *redactor) attributes(o *value.Object) *value.Object {
 	return out
 }
 
-// within returns a value without those that are hidden.
+// within returns a value without hidden values inside.
 func (r *redactor) within(v any) any {
 	switch v := v.(type) {
 	case *value.Object:
@@ -104,16 +102,14 @@ func (s *Store) recording(id string) (spans []proviso.Span, known bool) {
 	return spans, known
 }
 
-// Hold protects a trace from eviction until [Store.Release] has been called as
-// often.
+// Hold protects a trace from eviction until [Store.Release] has been called as often as Hold.
 func (s *Store) Hold(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.make(TraceID(id)).holds++
 }
 
-// Release ends a [Store.Hold]. The trace stays while there is room, for later
-// requests.
+// Release ends one [Store.Hold]. The trace stays for later requests while there is room.
 func (s *Store) Release(id string) {
 	id = TraceID(id)
 	s.mu.Lock()
@@ -129,12 +125,12 @@ func (s *Store) Release(id string) {
 		s.forget(id)
 		return
 	}
-	s.foreign = slices.DeleteFunc(s.foreign, func(other string) bool { return other == id }) // it is there once
+	s.foreign = slices.DeleteFunc(s.foreign, func(other string) bool { return other == id }) // so that it is listed once
 	s.unexpect(id)
 }
 
-// Peek returns the spans of a trace that have arrived, without waiting. wanted says that a
-// row or an evaluation is about it.
+// Peek returns the spans of a trace that have arrived, without waiting. wanted reports whether a
+// row or an evaluation uses the trace.
 func (s *Store) Peek(id string) (spans []proviso.Span, wanted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +144,7 @@ func (s *Store) Peek(id string) (spans []proviso.Span, wanted bool) {
 // Held is the amount of data in a store.
 type Held struct {
 	Traces, Spans int
-	Bytes         int64 // about
+	Bytes         int64 // approximate
 }
 
 // Held returns the amount of data in the store, without recorded traces.
@@ -161,14 +157,14 @@ func (s *Store) Held() Held {
 // held is [Store.Held]; s.mu is held.
 func (s *Store) held() Held { return Held{len(s.traces), s.spans, s.bytes} }
 
-// Shed drops the oldest unused trace; false if there is none.
+// Shed drops the oldest unused trace. It returns false if there is none.
 func (s *Store) Shed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.evict("")
 }
 
-// Expire drops unused traces without new spans since a time.
+// Expire drops unused traces that have no new spans since a time.
 func (s *Store) Expire(since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,7 @@ func TestHold(t *testing.T) {
 		s.Hold(traceHex(1))
 		s.Hold(traceHex(1))
 		s.Release(traceHex(1))
-		s.Add(batch(t, ended(2, 1, 0), ended(3, 1, 0))) // the second of them needs the room of the first
+		s.Add(batch(t, ended(2, 1, 0), ended(3, 1, 0))) // the second needs the room of the first
 		time.Sleep(time.Second)
 		s.Expire(time.Now())
 		if got := s.Held(); got.Spans != 1 || got.Traces != 1 || s.Shed() {
@@ -70,13 +70,13 @@ func TestHold(t *testing.T) {
 			t.Errorf("%v, %v", spans, err)
 		}
 		s.Release(traceHex(1))
-		s.Release(traceHex(1)) // once too often
+		s.Release(traceHex(1)) // one call too many
 		if spans, err := s.Spans(t.Context(), traceHex(1)); err != nil || len(spans) != 1 {
 			t.Errorf("released: %v, %v", spans, err)
 		}
 		s.End(traceHex(1))
 
-		// A trace without spans leaves nothing, and a new call waits again.
+		// A trace without spans is not kept, and a new call waits again.
 		for range 2 {
 			s.Hold(traceHex(7))
 			begun := time.Now()

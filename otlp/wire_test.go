@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The wire format, written by hand, so that tests can say what no SDK sends.
+// The wire format, written by hand, so that tests can send what no SDK sends.
 
 func bytesField(number protowire.Number, parts ...[]byte) []byte {
 	var all []byte
@@ -31,9 +31,8 @@ func varintField(number protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
 }
 
-// anyValue writes an AnyValue.
-// whole and raw are numbers and bytes that objects keep as they are, so that they
-// can be told from other numbers and texts here.
+// anyValue writes an AnyValue. whole and raw are numbers and bytes that objects store unchanged, to
+// distinguish them from other numbers and texts here.
 type (
 	whole int
 	raw   []byte
@@ -71,11 +70,11 @@ func keyValue(number protowire.Number, key string, v any) []byte {
 	return bytesField(number, textField(1, key), bytesField(2, anyValue(v)))
 }
 
-// spanOf is a span as tests write it. trace and id are numbers; 0 is no id.
+// spanOf is a span in the form that tests write. trace and id are numbers; 0 means no id.
 type spanOf struct {
 	trace, id, parent uint64
 	name              string
-	start, end        time.Duration // since the epoch; 0 is none
+	start, end        time.Duration // since the epoch; 0 means none
 	attributes        *value.Object
 	more              []byte
 }
@@ -109,7 +108,7 @@ func request(spans ...spanOf) []byte {
 	return bytesField(1, resource, bytesField(2, bytesField(1, textField(1, "scope")), list))
 }
 
-// many is a request with n spans of one trace, as agents write them.
+// many is a request with n spans of one trace, as agents send them.
 func many(n int) []byte {
 	attributes := value.ObjectOf("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", "search_orders",
 		"gen_ai.tool.call.id", "call_0123456789", "gen_ai.tool.call.arguments", `{"order":"A1","deep":true}`,
@@ -124,7 +123,7 @@ func many(n int) []byte {
 	return bytesField(1, bytesField(2, list))
 }
 
-// traceHex and spanHex are the ids of a number as the store has them.
+// traceHex and spanHex return the ids of a number in the form of the store.
 func traceHex(n uint64) string { return fmt.Sprintf("%032x", n) }
 
 func spanHex(n uint64) string { return fmt.Sprintf("%016x", n) }

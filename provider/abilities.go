@@ -7,15 +7,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// abilities are those of a provider in a decorator, except that to embed. What they give passes
-// the decorator as a value.
+// abilities are the abilities of a decorated provider, except embedding. Their results pass through
+// the decorator as values.
 type abilities struct {
 	of     proviso.Provider
 	around func(ctx context.Context, what result, about *value.Object, ask func() (any, error)) (any, error)
 }
 
-// result is what an ability gives: its name in the cache, and the method of its exchange on a
-// cassette.
+// result describes the result of an ability: its name in the cache, and the method of its exchange
+// on a cassette.
 type result struct{ name, method string }
 
 var (
@@ -39,7 +39,7 @@ func (a abilities) Classify(ctx context.Context, text string) (map[string]float6
 	return restoredClasses(kept), nil
 }
 
-// Moderate returns the categories of harm of a text.
+// Moderate returns the categories of harm in a text.
 func (a abilities) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
 	m, err := ability[proviso.Moderator](a.of, "moderate")
 	if err != nil {
@@ -55,7 +55,7 @@ func (a abilities) Moderate(ctx context.Context, prompt, output string) ([]provi
 	return restoredFlags(kept), nil
 }
 
-// ability returns a further interface of the provider inside a decorator.
+// ability returns a further interface of the decorated provider.
 func ability[T any](p proviso.Provider, name string) (T, error) {
 	t, ok := proviso.As[T](p)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// able is a provider that can do everything, and counts how often it is asked.
+// able is a provider with all abilities that counts its calls.
 type able struct {
 	*fake
 	asked atomic.Int32
@@ -34,7 +34,7 @@ func (a *able) Moderate(context.Context, string, string) ([]proviso.Flag, error)
 	return []proviso.Flag{{Code: "hate", Confidence: 0.5}}, nil
 }
 
-// use calls everything that p can do besides answering.
+// use calls all abilities of p besides answering.
 func use(t *testing.T, p proviso.Provider) string {
 	t.Helper()
 	text := ""
@@ -53,8 +53,8 @@ func use(t *testing.T, p proviso.Provider) string {
 	return text
 }
 
-// TestDecoratorsPassAbilitiesOn wraps a provider that can do everything, and one
-// that can only answer, in every decorator and in all of them.
+// TestDecoratorsPassAbilitiesOn wraps a provider with all abilities, and one that can only answer,
+// in each decorator and in all of them.
 func TestDecoratorsPassAbilitiesOn(t *testing.T) {
 	t.Parallel()
 	const all = "embeds [[1 2]], <nil>; classifies map[good:0.75], <nil>; moderates [{hate  0.5}], <nil>; "
@@ -64,7 +64,7 @@ func TestDecoratorsPassAbilitiesOn(t *testing.T) {
 	budgeted := func(p proviso.Provider) proviso.Provider { return provider.NewBudget(1).Provider(p) }
 	for name, tc := range map[string]struct {
 		wrap  func(proviso.Provider) proviso.Provider
-		asked int32 // for two uses
+		asked int32 // calls of two uses
 	}{
 		"nothing":                   {func(p proviso.Provider) proviso.Provider { return p }, 6},
 		"cache":                     {cached, 3},

@@ -7,10 +7,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// AnswerForm is the form of an answer of a vendor's API.
+// AnswerForm is the response format of a vendor's API.
 type AnswerForm int
 
-// The forms of answers.
+// The response formats.
 const (
 	ChatAnswer       AnswerForm = iota // POST /chat/completions of OpenAI
 	ResponsesAnswer                    // POST /responses of OpenAI
@@ -18,9 +18,9 @@ const (
 	AnthropicAnswer                    // POST /v1/messages of Anthropic
 )
 
-// ReadAnswer reads the answer that somebody else asked for as the providers read their
-// own, but without the thoughts of the model. The cost is known for models of vendor, or
-// of the vendor that the name of the model begins with, whose prices are known.
+// ReadAnswer reads an answer to a request that the caller made itself, as the providers do, but
+// without the model's thoughts. The cost is set if prices are known for the model at this vendor,
+// or at the vendor that the model name begins with.
 func ReadAnswer(form AnswerForm, vendor, name string, answer *value.Object) (proviso.Output, error) {
 	m := &model{name: name, prices: pricesOf(vendor, name), endpoint: &endpoint{id: vendor}}
 	read := [...]func(*model, *value.Object, *value.Object) (proviso.Output, error){chatOutput, responsesOutput, completionOutput, anthropicOutput}[form]

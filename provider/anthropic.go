@@ -60,7 +60,7 @@ func anthropicRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obj
 		body.Set("max_tokens", tokens)
 	}
 	switch {
-	case thinks || !samples(m.name): // as for other models that reason, so that one configuration works for all
+	case thinks || !samples(m.name): // as for other reasoning models, so that one configuration works for all
 		body.Delete("temperature")
 		body.Delete("top_k")
 		if !samples(m.name) {
@@ -103,17 +103,15 @@ func samples(name string) bool {
 	return major < 4 || major == 4 && minor < 7
 }
 
-// formats reports whether a Claude model accepts a schema for its output.
-// Models since 4.5 do. The latest models, in turn, cannot be forced to call a
-// tool.
+// formats reports whether a Claude model accepts a schema for its output. Models since 4.5 do. The
+// newest models, on the other hand, cannot be forced to call a tool.
 func formats(name string) bool {
 	major, minor := claudeVersion(name)
 	return major > 4 || major == 4 && minor >= 5
 }
 
-// claudeTokens is the token limit of an answer if the suite sets none:
-// promptfoo's 1,024, or more for models since 5, which think by default,
-// because thinking tokens count.
+// claudeTokens is the token limit of an answer if the suite sets none: promptfoo's 1,024, or more
+// for models since 5, which think by default: their thinking tokens count.
 func claudeTokens(name string) float64 {
 	if major, _ := claudeVersion(name); major >= 5 && major != 99 {
 		return 8192
@@ -121,10 +119,9 @@ func claudeTokens(name string) float64 {
 	return defaultTokens
 }
 
-// anthropicChat splits a chat into the instructions, which this API takes
-// separately, and the messages, in the vendor's form. It marks the static
-// messages and the shared text for the vendor's prompt cache, unless the chat
-// marks something itself.
+// anthropicChat splits a chat into the instructions, which this API takes separately, and the
+// messages, in the vendor's form. It marks the static messages and the shared text for the vendor's
+// prompt cache, unless the chat contains a cache marker.
 func anthropicChat(chat []any, static, shared int) (system, messages []any) {
 	if marked(chat) {
 		static, shared = 0, 0
@@ -165,9 +162,8 @@ func marked(chat []any) bool {
 	})
 }
 
-// markLast marks the last of some blocks for the prompt cache, so that Claude's
-// vendor caches everything up to it. The API rejects the marker on a block
-// without text.
+// markLast marks the last block for the prompt cache, so that the vendor caches everything up to
+// it. The API rejects the marker on a block without text.
 func markLast(blocks []any) {
 	if len(blocks) == 0 {
 		return

@@ -40,8 +40,8 @@ func (m *model) settings(ctx context.Context, ask *proviso.Ask) (*value.Object, 
 	return cfg, nil
 }
 
-// overlaid merges the settings of a request over those of the provider. It also
-// returns the names of the settings that are templates.
+// overlaid merges the settings of a request over those of the provider. It also returns the names
+// of the settings that contain templates.
 func (m *model) overlaid(over *value.Object) (cfg *value.Object, late []string, err error) {
 	if over.Len() == 0 {
 		return m.config, m.late, nil
@@ -64,8 +64,7 @@ func (m *model) overlaid(over *value.Object) (cfg *value.Object, late []string, 
 	return overlaid(m.config, over), late, nil
 }
 
-// endpointFor returns the endpoint with the changes of one request: the number
-// of retries, and headers.
+// endpointFor returns the endpoint with the changes of one request: the retry limit and headers.
 func (m *model) endpointFor(over *value.Object) *endpoint {
 	n, again := over.At("maxRetries").(float64)
 	headers := over.Object("headers")
@@ -133,7 +132,7 @@ func unstreamed(cfg *value.Object) (*value.Object, bool) {
 	return cfg, asked
 }
 
-// warn reports a problem that does not keep a provider from opening.
+// warn reports a problem that does not prevent the provider from opening.
 func (s settings) warn(message string) {
 	if s.o.Warn != nil {
 		s.o.Warn(&proviso.Error{Code: proviso.Invalid, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + message, Warning: true})

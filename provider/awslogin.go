@@ -72,10 +72,9 @@ func (l *awsLogin) secrets() []string {
 	return slices.DeleteFunc([]string{l.last.SecretAccessKey, l.last.SessionToken}, func(s string) bool { return s == "" })
 }
 
-// aws finds the credentials in the order of Amazon's own SDKs: keys of the
-// suite, keys of the environment, a profile, a web identity token, the
-// container, the machine. Requests for credentials are made with the first
-// call.
+// aws finds the credentials in the order of Amazon's own SDKs: keys of the suite, keys of the
+// environment, a profile, a web identity token, the container, the machine. Credentials are
+// requested with the first call.
 func (s settings) aws(region string) (proof, error) {
 	source, from, err := s.awsSource(region)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // models of all vendors.
 var bedrockConverse = wire{path: bedrockPath("converse"), request: converseRequest, output: converseOutput, shape: converseShape}
 
-// bedrockPath is the path of a model. Amazon signs paths with colons encoded.
+// bedrockPath returns the path of a model. Amazon signs paths with encoded colons.
 func bedrockPath(method string) func(string) string {
 	return func(model string) string {
 		return "/model/" + strings.ReplaceAll(url.PathEscape(model), ":", "%3A") + "/" + method
@@ -40,7 +40,7 @@ func newBedrock(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 		return nil, err
 	}
 	if !s.spec.Config.Has("modelName") {
-		s.spec.Config.Set("modelName", bedrockModel(name)) // by which its price is known
+		s.spec.Config.Set("modelName", bedrockModel(name)) // the name its price is listed under
 	}
 	for setting, variable := range map[string]string{"temperature": "AWS_BEDROCK_TEMPERATURE", "max_tokens": "AWS_BEDROCK_MAX_TOKENS", "top_p": "AWS_BEDROCK_TOP_P"} {
 		if n := s.envNumber(variable, -1); n >= 0 && !s.spec.Config.Has(setting) {
@@ -100,8 +100,8 @@ func awsDomain(region string) string {
 // areas are the prefixes of models that several regions serve together.
 var areas = [...]string{"apac.", "au.", "ca.", "eu.", "global.", "jp.", "us-gov.", "us."}
 
-// bedrockModel is the plain name of a model: without the area prefix, the
-// vendor Anthropic and the version suffix.
+// bedrockModel returns a model's plain name: without the area prefix, the vendor name anthropic and
+// the version suffix.
 func bedrockModel(id string) string {
 	name := id[strings.LastIndexByte(id, '/')+1:] // of an ARN
 	for _, area := range areas {

@@ -8,25 +8,23 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Budget is the most that all providers of a command may cost together. It is
-// safe for concurrent use.
+// Budget limits what all providers of a command may cost together. It is safe for concurrent use.
 //
-// A request is admitted if three amounts fit together: the money spent, the
-// estimated cost of the requests in flight, and the estimated cost of the
-// request itself. The estimate is the most that its provider has charged for
-// one answer. The first request to a provider has no estimate, so it runs while
-// no other request is in flight. Thus only an answer that costs more than every
-// earlier one can exceed the budget.
+// A request is admitted if three amounts fit into the limit together: the money spent, the
+// estimated cost of the requests in flight, and the estimated cost of the request itself. The
+// estimate is the highest cost of an answer of its provider so far. The first request to a provider
+// has no estimate, so it runs while no other request is in flight. Thus only an answer that costs
+// more than every earlier one can exceed the budget.
 type Budget struct {
 	most float64
 
 	mu       sync.Mutex
 	spent    float64
-	reserved float64 // by asks in flight
+	reserved float64 // estimated cost of the requests in flight
 	inFlight int
 	alone    bool // the request in flight is the first to its provider
 	waiting  int  // first requests to providers, which wait to be alone
-	unpriced int  // that did not
+	unpriced int  // answers without a cost
 	refused  int
 	changed  chan struct{} // closed when a request in flight ends
 }
@@ -48,17 +46,16 @@ func (b *Budget) Refused() int {
 	return b.refused
 }
 
-// Unpriced returns the number of answers without a cost. The budget cannot
-// count them.
+// Unpriced returns the number of answers without a cost, which the budget cannot count.
 func (b *Budget) Unpriced() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.unpriced
 }
 
-// Provider returns p limited by the budget. Requests beyond it are errors with
-// the code Limit. A provider that computes its answers locally is returned
-// unchanged. The result has all abilities of p: see [proviso.As].
+// Provider returns p limited by the budget. Requests beyond it fail with the code Limit. A provider
+// that computes its answers locally is returned unchanged. The result has all abilities of p: see
+// [proviso.As].
 func (b *Budget) Provider(p proviso.Provider) proviso.Provider {
 	if Computes(p) {
 		return p
@@ -140,7 +137,7 @@ func (p *budgeted) admitted() bool {
 	return !b.alone && b.waiting == 0 && b.spent+b.reserved+p.largest <= b.most
 }
 
-// wait releases the lock until something changes.
+// wait releases the lock until something changes. The caller holds the lock, before and after.
 func (p *budgeted) wait(ctx context.Context) error {
 	b := p.budget
 	first := !p.known
@@ -162,7 +159,7 @@ func (p *budgeted) wait(ctx context.Context) error {
 	return err
 }
 
-// wake wakes all that wait, so that they check again.
+// wake wakes all waiting requests, so that they check again.
 func (b *Budget) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})
@@ -194,7 +191,7 @@ func (p *budgeted) leave(likely float64, cost *float64, answered bool) {
 	b.reserved -= likely
 	b.alone = false
 	if b.inFlight--; b.inFlight == 0 {
-		b.reserved = 0 // a rounding error must not make a request wait for nothing
+		b.reserved = 0 // a rounding error must not keep a request waiting
 	}
 	switch {
 	case cost != nil && *cost >= 0:

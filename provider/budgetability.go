@@ -26,7 +26,7 @@ func (p *budgeted) Embed(ctx context.Context, texts []string) ([][]float64, prov
 	return e.Embed(ctx, texts)
 }
 
-// around asks for something whose cost is unknown, unless the budget is exhausted.
+// around makes a request whose cost is unknown, unless the budget is exhausted.
 func (p *budgeted) around(_ context.Context, _ result, _ *value.Object, ask func() (any, error)) (any, error) {
 	if err := p.budget.enterUnpriced(); err != nil {
 		return nil, err

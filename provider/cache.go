@@ -11,9 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Cache keeps answers, so that an equal request is not made twice. One Cache
-// serves all providers of a command. It is safe for concurrent use, and several
-// processes may share a store.
+// Cache stores answers, so that equal requests are made only once. One Cache serves all providers
+// of a command. It is safe for concurrent use, and several processes may share a store.
 type Cache struct {
 	store  proviso.Cache
 	ttl    time.Duration
@@ -27,8 +26,8 @@ type Cache struct {
 
 // CacheOptions configure a cache. The zero value works.
 type CacheOptions struct {
-	// TTL is the maximum age of an answer; 0 is unlimited. An equal request to
-	// the same model stays valid, so by default answers do not expire.
+	// TTL is the maximum age of an answer; 0 means no limit, because the answer to an equal request
+	// to the same model stays valid.
 	TTL time.Duration
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
@@ -62,11 +61,10 @@ func (c *Cache) Stats() CacheStats {
 	return c.stats
 }
 
-// Provider returns p behind the cache. The identity identifies p, as [Identity]
-// computes it. An answer from the cache has Cached set and costs 0; its
-// original cost and latency are in Raw as recordedCost and recordedLatencyMs.
-// Errors, empty answers, and answers that the caller cannot use are not kept. A
-// provider that computes its answers locally is returned unchanged. The result
+// Provider returns p behind the cache. The identity identifies p, as [Identity] computes it. An
+// answer from the cache has Cached set and costs 0; its original cost and latency are in Raw as
+// recordedCost and recordedLatencyMs. Errors, empty answers, and answers that the caller cannot use
+// are not stored. A provider that computes its answers locally is returned unchanged. The result
 // has all abilities of p: see [proviso.As].
 func (c *Cache) Provider(p proviso.Provider, identity string) proviso.Provider {
 	if Computes(p) {
@@ -160,8 +158,8 @@ func (c *Cache) count(change func(*CacheStats)) {
 	change(&c.stats)
 }
 
-// entry reads the entry of a key; nil if there is none, if it is too old, or if
-// the store cannot be read.
+// entry returns the entry of a key; nil if there is none, if it is too old, or if the store cannot
+// be read.
 func (c *Cache) entry(key string) *value.Object {
 	o, written, err := c.store.Get(key)
 	if err != nil || o == nil || c.ttl > 0 && c.now().Sub(written) > c.ttl {
@@ -170,7 +168,7 @@ func (c *Cache) entry(key string) *value.Object {
 	return o
 }
 
-// look finds an answer that usable accepts; a nil usable accepts any.
+// look returns the stored answer if usable accepts it; a nil usable accepts any.
 func (c *Cache) look(key string, usable func(*proviso.Output) bool) (proviso.Output, bool) {
 	response, _ := c.entry(key).At("response").(*value.Object)
 	out, ok := restored(response)
@@ -180,7 +178,7 @@ func (c *Cache) look(key string, usable func(*proviso.Output) bool) (proviso.Out
 	return c.hit(out), true
 }
 
-// hit turns a stored answer into one without cost and latency.
+// hit converts a stored answer to one without cost and latency.
 func (c *Cache) hit(out proviso.Output) proviso.Output {
 	raw := out.Raw.Clone()
 	if out.Cost != nil {
@@ -206,8 +204,7 @@ func (c *Cache) hit(out proviso.Output) proviso.Output {
 	return out
 }
 
-// keep writes an entry. A failed write does not invalidate the answer, so it is
-// only counted.
+// keep writes an entry. The answer is valid even if the write fails, so a failure is only counted.
 func (c *Cache) keep(key string, entry *value.Object) {
 	if c.secret != nil && c.secret(value.AppendJSON(nil, entry)) {
 		return
@@ -227,11 +224,11 @@ type flight struct {
 	done chan struct{}
 	out  proviso.Output
 	err  error
-	over bool // the request ended with an answer or an error of its own
+	over bool // the request ended with an answer or an error of its own, so it was not cancelled
 }
 
-// once calls ask, or waits for the answer to an equal request in flight. If
-// that request is cancelled, one of those that wait makes it.
+// once calls ask, or waits for an equal request in flight. If that request is cancelled, one of the
+// waiting callers makes it.
 func (c *Cache) once(ctx context.Context, key string, ask func() (proviso.Output, error)) (proviso.Output, error) {
 	for {
 		c.mu.Lock()
@@ -276,8 +273,8 @@ func (c *Cache) fly(ctx context.Context, key string, f *flight, ask func() (prov
 	return out, err
 }
 
-// keyed returns ask as answers are found by it: without the id of the run, which
-// differs each time, wherever a template put it.
+// keyed returns ask without the run id, which differs each time, wherever a template put it. The
+// cache key is computed from the result.
 func keyed(ask proviso.Ask) proviso.Ask {
 	id, _ := ask.Own.At(proviso.EvalID).(string)
 	if id == "" {

@@ -23,7 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// fake is a provider that counts how often it is asked.
+// fake is a provider that counts its calls.
 type fake struct {
 	asked  atomic.Int32
 	answer func(ctx context.Context, n int32, ask proviso.Ask) (proviso.Output, error)
@@ -35,7 +35,7 @@ func (f *fake) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, err
 	return f.answer(ctx, f.asked.Add(1), ask)
 }
 
-// priced answers with a number that counts up, at a price.
+// priced answers with a number that counts up, at a fixed cost.
 func priced(cost float64) *fake {
 	return &fake{answer: func(_ context.Context, n int32, _ proviso.Ask) (proviso.Output, error) {
 		latency := 1234567 * time.Nanosecond
@@ -223,7 +223,7 @@ func TestCacheOfLocalProviders(t *testing.T) {
 	}
 }
 
-// TestCacheOfHTTP: the rendered variables of a template are part of the key.
+// TestCacheOfHTTP checks that the rendered variables of a template are part of the key.
 func TestCacheOfHTTP(t *testing.T) {
 	t.Parallel()
 	spec := proviso.ProviderSpec{ID: mirror(t).URL, Config: config(t, `{"body":{"p":"{{prompt}}","v":"{{v}}"}}`)}
@@ -243,8 +243,8 @@ func TestCacheOfHTTP(t *testing.T) {
 	}
 }
 
-// TestRunIDIsNoKey: a template may send the id of the run; another run finds the
-// answer in the cache and on the tape. What differs within a run stays in the key.
+// TestRunIDIsNoKey: a template may send the run id, and another run still finds the answer in the
+// cache and on the cassette. Whatever differs within a run stays in the key.
 func TestRunIDIsNoKey(t *testing.T) {
 	t.Parallel()
 	spec := proviso.ProviderSpec{ID: mirror(t).URL, Config: config(t, `{"body":{"p":"{{prompt}}","run":"{{__evalId}}","step":"{{__evalStepId}}"}}`)}

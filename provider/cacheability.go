@@ -8,8 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Embed requests vectors only for texts that have none in the cache, each text
-// once.
+// Embed requests vectors only for texts that are not in the cache, each text once.
 func (p *cached) Embed(ctx context.Context, texts []string) ([][]float64, proviso.Usage, error) {
 	e, err := ability[proviso.Embedder](p.Provider, "embed")
 	if err != nil {
@@ -65,8 +64,8 @@ func (c *Cache) keepVector(key, id, text string, vector []float64) {
 	c.keep(key, value.ObjectOf("provider", id, "text", text, "vector", value.Of(vector)))
 }
 
-// value returns what is cached of an ability, or asks for it and caches it. Concurrent equal
-// requests are made once.
+// value returns an ability's cached result, or asks for it and caches it. Concurrent equal requests
+// are made once.
 func (p *cached) value(ctx context.Context, what result, about *value.Object, ask func() (any, error)) (any, error) {
 	parts := []string{what.name + " 1", p.identity}
 	for _, text := range about.All() {

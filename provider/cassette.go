@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// withCassette returns p, which makes no HTTP requests, behind a cassette: its
-// answers are recorded or replayed. It is the innermost decorator.
+// withCassette returns p, which makes no HTTP requests, behind a cassette that records or replays
+// its answers. It is the innermost decorator.
 func withCassette(p proviso.Provider, spec proviso.ProviderSpec, c *transport.Cassette) proviso.Provider {
 	if c == nil {
 		return p
@@ -66,7 +66,7 @@ func (p *cassetted) Embed(ctx context.Context, texts []string) ([][]float64, pro
 	return vectors, out.Usage, nil
 }
 
-// around replays what an ability gave, or asks for it and records it.
+// around replays an ability's result, or asks for it and records it.
 func (p *cassetted) around(ctx context.Context, what result, about *value.Object, ask func() (any, error)) (any, error) {
 	out, err := p.exchange(ctx, what.method, p.about(about), proviso.Sample{}, func() (proviso.Output, error) {
 		got, err := ask()
@@ -80,8 +80,8 @@ func (p *cassetted) about(body *value.Object) *value.Object {
 	return overlaid(body, value.ObjectOf("config", sorted(p.config)))
 }
 
-// exchange replays an exchange, or asks and records. An answer that cannot be
-// recorded is an error, because the recording could not be replayed without it.
+// exchange replays an exchange, or asks and records. If an answer cannot be recorded, it returns an
+// error, because a replay would lack the answer.
 func (p *cassetted) exchange(ctx context.Context, method string, body *value.Object, sample proviso.Sample, ask func() (proviso.Output, error)) (proviso.Output, error) {
 	q := transport.Request{Method: method, URL: p.ID()}
 	q.JSON = value.AppendJSON(nil, body)
@@ -126,7 +126,7 @@ func (p *cassetted) replay(ctx context.Context, q transport.Request, s proviso.S
 	return out, nil
 }
 
-// overlaid merges settings over others.
+// overlaid merges over into base. Members of over win.
 func overlaid(base, over *value.Object) *value.Object {
 	if over.Len() == 0 {
 		return base

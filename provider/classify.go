@@ -19,7 +19,7 @@ func newClassifier(s settings, name string) (proviso.Provider, error) {
 		base: "https://router.huggingface.co/hf-inference", keyVars: []string{"HF_TOKEN", "HF_API_TOKEN"}, prefix: "HF",
 	}
 	path := func(model string) string { return "/models/" + model }
-	if endpoint := s.text("apiEndpoint"); endpoint != "" { // of the model itself, as promptfoo has it
+	if endpoint := s.text("apiEndpoint"); endpoint != "" { // the URL of the model itself, as in promptfoo
 		s.spec.Config = s.spec.Config.Clone()
 		s.spec.Config.Set("apiBaseUrl", endpoint)
 		path = fixed("")
@@ -78,7 +78,7 @@ func (m *model) fetch(ctx context.Context, body *value.Object) (reply, error) {
 	return r, worded(m.endpoint, err)
 }
 
-// listKey is the member that holds a response that is a list.
+// listKey is the member that holds a response that is a JSON list.
 const listKey = "list"
 
 // moderator is a model that finds categories of harm in a text.

@@ -11,7 +11,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// serveCloud is a provider of a cloud in front of a fake server.
+// serveCloud opens a cloud provider in front of a fake server.
 func serveCloud(t testing.TB, id, config string, f fakemodel.Options) fixture {
 	t.Helper()
 	s := fakemodel.New(f)
@@ -200,7 +200,7 @@ func TestCloudFaults(t *testing.T) {
 	for _, tc := range []struct {
 		reply fakemodel.Reply
 		want  string
-		asked int // for two questions
+		asked int // requests after two calls
 	}{
 		{fakemodel.Reply{}.Failing(400, "ValidationException:http://internal.amazon.com/", "The provided model identifier is invalid."), "HTTP 400: The provided model identifier is invalid.", 1},
 		{fakemodel.Reply{}.Failing(403, "AccessDeniedException", "You don't have access to the model with the specified model ID."), "HTTP 403: You don't have access", 1},

@@ -8,13 +8,13 @@ import (
 
 // compatible is a vendor or server that implements OpenAI's API.
 type compatible struct {
-	name   string // the id up to and with the colon
+	name   string // the id up to and including the colon
 	doc    string
-	base   string // "" must be configured
+	base   string // "" if it must be configured
 	key    string // variable of the key
 	url    string // variable of the base URL
 	local  bool   // needs no key
-	plain  bool   // for the shape of answers it supports JSON objects, but no schemas
+	plain  bool   // it supports JSON objects for the shape of answers, but no schemas
 	prices string // group of the price file
 	search func(*proviso.ProviderSpec) bool
 }

@@ -24,7 +24,7 @@ func TestRecordedConversation(t *testing.T) {
 		want   string
 	}{
 		{"a.json", 0, messages}, {"a.json", 7, messages}, {"b.jsonl", 3, messages},
-		{"c.json", 0, `{"role":"user"}`}, // not the messages of a conversation: an output for each case
+		{"c.json", 0, `{"role":"user"}`}, // no conversation: one output per case
 		{"d.jsonl", 0, messages}, {"d.jsonl", 1, `"two"`},
 		{"e.json", 0, ""}, {"one.json", 0, ""},
 	} {

@@ -47,8 +47,8 @@ func converseRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Obje
 	return body, nil
 }
 
-// cachesAt returns static for models with a prompt cache on Bedrock, and 0 for
-// others, which reject the marker.
+// cachesAt returns static for models with a prompt cache on Bedrock. It returns 0 for others,
+// because they reject the marker.
 func (m *model) cachesAt(static int) int {
 	if strings.Contains(m.name, "anthropic.claude") || strings.Contains(m.name, "amazon.nova") {
 		return static
@@ -135,7 +135,7 @@ func converseParts(m *value.Object) ([]any, error) {
 		case p.other != nil:
 			out = append(out, p.other)
 		case p.image != nil && p.image.url != "":
-			return nil, proviso.Errorf(proviso.Invalid, "Bedrock takes pictures as data and not by their address")
+			return nil, proviso.Errorf(proviso.Invalid, "Bedrock accepts pictures as data, not by URL")
 		case p.image != nil:
 			_, format, _ := strings.Cut(p.image.mediaType, "/")
 			out = append(out, value.ObjectOf("image", value.ObjectOf("format", format, "source", value.ObjectOf("bytes", p.image.data))))
@@ -150,8 +150,7 @@ func converseParts(m *value.Object) ([]any, error) {
 	return out, nil
 }
 
-// converseTools accepts tools in OpenAI's form, in Anthropic's and in Bedrock's
-// own.
+// converseTools accepts tools in the forms of OpenAI, Anthropic and Bedrock.
 func converseTools(tools []any) []any {
 	out := make([]any, 0, len(tools))
 	for _, v := range tools {
@@ -204,9 +203,8 @@ func converseChoice(v any) *value.Object {
 	return converseChoice(o.Text("type"))
 }
 
-// converseShape uses the output format of Claude models that have one, and for
-// others a tool that the model must call. A model that thinks cannot be forced
-// to call a tool.
+// converseShape uses the output format of Claude models that have one, and otherwise a tool that
+// the model must call. A model that thinks cannot be forced to call a tool.
 func converseShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	config := body.Object("toolConfig")
 	if config.Has("toolChoice") || body.Has("outputConfig") {

@@ -18,7 +18,7 @@ type embedder struct {
 type vectors struct {
 	request func(m *model, texts []string) *value.Object
 	read    func(answer *value.Object) []any // one list of numbers for each text
-	single  bool                             // a request has one text
+	single  bool                             // a request holds one text only
 }
 
 // Answer returns an error: the model only embeds.

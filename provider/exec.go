@@ -17,8 +17,8 @@ import (
 
 // Limits of commands.
 const (
-	maxComplain = 64 << 10        // bytes kept of what goes to standard error
-	grace       = 2 * time.Second // for pipes that outlive the command
+	maxComplain = 64 << 10        // bytes kept of standard error
+	grace       = 2 * time.Second // time for pipes that outlive the command
 )
 
 // command answers with the output of a program. The program gets the prompt,
@@ -49,7 +49,7 @@ func newExec(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider
 
 func (c *command) ID() string { return c.id }
 
-// cacheKey covers what the command gets besides the prompt.
+// cacheKey covers the command's other inputs besides the prompt.
 func (c *command) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
 	return beside("exec", ask), nil
 }
@@ -116,7 +116,7 @@ func (c *command) failed(err error, complaint string) error {
 	return &proviso.Error{Code: proviso.Unavailable, Message: text}
 }
 
-// arguments are the arguments added to the command's own.
+// arguments are the arguments that are appended to the command's own.
 func (c *command) arguments(ask proviso.Ask) []string {
 	return []string{ask.Prompt, value.Stringify(optionsOf(c.spec, ask.Config)), value.Stringify(rowOfAsk(ask))}
 }
@@ -145,11 +145,10 @@ func (c *command) environment() []string {
 	return list
 }
 
-// find looks a program up in the PATH of the given environment, not in that of
-// this process.
+// find looks a program up in the PATH of the given environment, not of this process.
 func (c *command) find(name string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		return name, nil // relative to the folder that the command runs in
+		return name, nil // relative to the command's working folder
 	}
 	list, _ := settings{c.spec, Options{Env: c.env}}.env("PATH", "Path")
 	for _, dir := range filepath.SplitList(list) {
@@ -163,12 +162,12 @@ func (c *command) find(name string) (string, error) {
 	return "", fmt.Errorf("the program %q is not in the PATH", name)
 }
 
-// bounded keeps the beginning of what is written to it. The buffer is not
-// embedded, because its ReadFrom would bypass the limit.
+// bounded keeps the beginning of what is written to it. The buffer is not embedded, because its
+// ReadFrom method would bypass the limit.
 type bounded struct {
 	kept bytes.Buffer
 	most int
-	full func() // called when there is more output; may be nil
+	full func() // called when more is written; may be nil
 }
 
 // Write accepts everything, so that the writer is never blocked.

@@ -106,8 +106,8 @@ func TestExecFailures(t *testing.T) {
 	}
 }
 
-// TestExecKillsTheGroup checks that processes that a command started are killed with it:
-// they hold a pipe, which ends when the last of them does.
+// TestExecKillsTheGroup checks that the child processes of a command are killed with it: they hold
+// a pipe, which ends with the last of them.
 func TestExecKillsTheGroup(t *testing.T) {
 	t.Parallel()
 	held := filepath.Join(t.TempDir(), "held")

@@ -7,11 +7,10 @@ import (
 	"strconv"
 )
 
-// killGroup makes the end of the context kill the command and all that it
-// started.
+// killGroup kills the command and its child processes when the context ends.
 func killGroup(cmd *exec.Cmd) {
 	cmd.Cancel = func() error {
-		_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run() // may not be there
+		_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run() // taskkill may be missing
 		return cmd.Process.Kill()
 	}
 }

@@ -46,9 +46,8 @@ func TestExecDiesWithParent(t *testing.T) {
 	}
 }
 
-// TestExecOutlivesThreads: the kernel kills a command when the thread that
-// started it ends. Threads end while commands run, and no command may end with
-// one.
+// TestExecOutlivesThreads: the kernel kills a command when the thread that started it ends. Threads
+// end while commands run, and no command may end because of that.
 func TestExecOutlivesThreads(t *testing.T) {
 	t.Parallel()
 	p := command(t, "sleep 0.3; echo done", provider.Options{}, nil)
@@ -62,7 +61,7 @@ func TestExecOutlivesThreads(t *testing.T) {
 			default:
 			}
 			ended := make(chan struct{})
-			go func() { // a goroutine that ends while it is locked takes its thread along
+			go func() { // a goroutine that ends while locked ends its thread
 				defer close(ended)
 				runtime.LockOSThread()
 			}()

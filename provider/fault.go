@@ -64,13 +64,13 @@ func (e *endpoint) failure(f *fault) error {
 type failure struct {
 	text  string
 	fault *fault
-	need  string // as of endpoint
+	need  string // see endpoint
 }
 
 func (f *failure) Error() string { return f.text }
 
-// read parses the response of an API and returns the error in it, if any. Where answers are lists,
-// one is the member [listKey] of an object.
+// read parses an API response and returns the error in it, if any. With lists, a response may also
+// be a JSON list, which becomes the member [listKey] of an object.
 func read(resp *http.Response, body []byte, now time.Time, lists bool) (reply, error) {
 	v, err := value.ParseReply(context.Background(), string(bytes.TrimPrefix(body, []byte("\ufeff"))))
 	if errors.Is(err, value.ErrTooMany) {
@@ -110,7 +110,7 @@ func read(resp *http.Response, body []byte, now time.Time, lists bool) (reply, e
 			f.message = http.StatusText(status)
 		}
 	}
-	if f.kind == "" { // where Amazon has it, with an address after it
+	if f.kind == "" { // where Amazon puts the kind, followed by an address
 		f.kind, _, _ = strings.Cut(strings.ToLower(resp.Header.Get("X-Amzn-Errortype")), ":")
 	}
 	f.status = status
@@ -197,8 +197,8 @@ func kindOf(o *value.Object) string {
 	return number
 }
 
-// judge decides whether a vendor's error can be retried, and what it means for
-// later calls.
+// judge decides whether a vendor's error can be retried, and what it means for later calls. It sets
+// the fields of f and returns f.
 func judge(f *fault, h http.Header, now time.Time) *fault {
 	f.code = proviso.Unavailable
 	f.after = transport.RetryAfter(h, now)
@@ -284,18 +284,18 @@ func plainText(resp *http.Response, body []byte) string {
 	return excerpt(body)
 }
 
-// Trouble is why no request to an endpoint can succeed until somebody does something.
+// Trouble is why every request to an endpoint will fail until somebody acts.
 type Trouble string
 
-// The troubles.
+// Kinds of trouble.
 const (
 	NoTrouble    Trouble = ""      // another request may succeed
-	KeyTrouble   Trouble = "key"   // the key is missing, wrong, expired, or may not do this
-	ModelTrouble Trouble = "model" // the model does not exist, or not any more
+	KeyTrouble   Trouble = "key"   // the key is missing, wrong, expired, or lacks the permission
+	ModelTrouble Trouble = "model" // the model does not exist, or no longer does
 	QuotaTrouble Trouble = "quota" // the account has no credit left
 )
 
-// TroubleOf finds the trouble in the error of a provider.
+// TroubleOf classifies the error of a provider.
 func TroubleOf(err error) Trouble {
 	if errors.Is(err, ErrNoKey) {
 		return KeyTrouble
@@ -319,8 +319,8 @@ func TroubleOf(err error) Trouble {
 	return NoTrouble
 }
 
-// RefusedKey names the key of the user's environment that an endpoint refused (401, 403), as
-// [Options.Need] is told of it. It is "" for other errors, and for a key that the suite has.
+// RefusedKey names the key in the user's environment that an endpoint refused (401, 403), in the
+// form of [Options.Need]. It is "" for other errors, and if the key comes from the suite.
 func RefusedKey(err error) string {
 	var failed *failure
 	if !errors.As(err, &failed) || TroubleOf(err) != KeyTrouble {

@@ -189,15 +189,15 @@ func googleOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	return out, nil
 }
 
-// googleBlocked makes a filtered answer a refusal in the vendor's words.
+// googleBlocked marks a filtered answer as a refusal in the vendor's words.
 func googleBlocked(out *proviso.Output, reason string, input bool) {
 	out.Value = "Content was blocked due to safety settings: " + reason
 	out.Refused, out.FinishReason = true, finishFiltered
 	out.Guardrails = value.ObjectOf("flagged", true, "flaggedInput", input, "flaggedOutput", !input, "reason", out.Value)
 }
 
-// googleValue joins the texts. If the parts hold anything but text, the value
-// is the list of parts, as in promptfoo.
+// googleValue joins the texts. If a part is not text, the value is the list of parts, as in
+// promptfoo.
 func googleValue(out *proviso.Output, parts []any, cfg *value.Object) {
 	var text, thoughts strings.Builder
 	var others []any
@@ -258,9 +258,9 @@ var googleVectors = vectors{
 	},
 }
 
-// googlePictures replaces text with pictures: a line that consists only of the
-// value of a variable that is a picture becomes a picture, as in promptfoo.
-// Other text stays text, so that untrusted input cannot add a picture.
+// googlePictures replaces text by pictures, as in promptfoo: a line that consists only of the value
+// of a picture variable becomes a picture. Other text stays text, so that untrusted input cannot
+// add a picture.
 func googlePictures(contents []any, vars *value.Object) {
 	known := picturesIn(vars)
 	if len(known) == 0 {
@@ -335,8 +335,7 @@ func isBase64(s string) bool {
 	}) < 0
 }
 
-// splitPictures splits a text at the lines that are pictures; nil if there are
-// none.
+// splitPictures splits a text at the lines that are pictures. It returns nil if there are none.
 func splitPictures(text string, known map[string]*image) []any {
 	var parts []any
 	var lines []string

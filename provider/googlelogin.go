@@ -30,15 +30,15 @@ type googleCredentials struct {
 	own     bool   // it comes from the suite
 }
 
-// googleKinds are the accepted kinds of credentials. An untrusted suite may
-// only supply keys, not addresses to call.
+// googleKinds are the accepted kinds of credentials. An untrusted suite may supply only keys, not
+// addresses to call.
 var googleKinds = [...]google.CredentialsType{
 	google.ServiceAccount, google.AuthorizedUser, google.ExternalAccount, google.ImpersonatedServiceAccount, google.ExternalAccountAuthorizedUser,
 }
 
 // googleCredentials finds the credentials file: the suite's, the one that
-// GOOGLE_APPLICATION_CREDENTIALS names, or that of gcloud (application default
-// credentials). It is nil if there is none.
+// GOOGLE_APPLICATION_CREDENTIALS names, or gcloud's (application default credentials). It returns
+// nil if there is none.
 func (s settings) googleCredentials() (*googleCredentials, error) {
 	if v := s.spec.Config.At("credentials"); v != nil {
 		return s.ownCredentials(v)
@@ -140,7 +140,7 @@ func (c *googleCredentials) token(client *http.Client) func(context.Context) (ac
 	}
 }
 
-// googleRefusal describes the vendor's error without the request.
+// googleRefusal describes the vendor's error without quoting the request.
 func googleRefusal(e *oauth2.RetrieveError) error {
 	v, _ := value.ParseJSON(string(e.Body))
 	description := cmp.Or(e.ErrorDescription, object(v).Text("error_description"), string(e.Body))
@@ -154,8 +154,7 @@ func googleRefusal(e *oauth2.RetrieveError) error {
 // metadataHost is the metadata service of Google Cloud.
 const metadataHost = "metadata.google.internal"
 
-// onGoogle reports whether this machine belongs to Google Cloud, judged without
-// a request.
+// onGoogle reports, without a request, whether this machine belongs to Google Cloud.
 func (s settings) onGoogle() bool {
 	if host, _ := s.env("GCE_METADATA_HOST", "K_SERVICE", "GAE_ENV"); host != "" {
 		return true

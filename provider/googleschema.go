@@ -39,10 +39,9 @@ var openAPIKeywords = [...]string{
 // maxSchemaDepth bounds the depth of a schema.
 const maxSchemaDepth = 64
 
-// openAPISchema converts a JSON Schema to Google's Schema. It keeps the order
-// of properties, which the API would otherwise sort: the reasoning of a model
-// has to come before its verdict. It is false if a part of the schema cannot be
-// expressed.
+// openAPISchema converts a JSON Schema to Google's Schema. It keeps the order of properties, which
+// the API would otherwise sort: a model's reasoning has to come before its verdict. It returns
+// false if a part of the schema cannot be expressed.
 func openAPISchema(s *value.Object, depth int) (*value.Object, bool) {
 	out := value.NewObject(s.Len())
 	for key, v := range s.All() {

@@ -27,8 +27,7 @@ func VendorHost(host string) bool {
 	return cloudHost(host) || slices.ContainsFunc(apis(), func(a api) bool { return !a.keyless && a.base != "" && hostname(a.base) == host })
 }
 
-// cloudHost reports whether a host belongs to Bedrock or Vertex AI, which have
-// one for each region.
+// cloudHost reports whether a host belongs to Bedrock or Vertex AI, which have one host per region.
 func cloudHost(host string) bool {
 	switch host {
 	case "aiplatform.googleapis.com", "aiplatform.eu.rep.googleapis.com", "aiplatform.us.rep.googleapis.com":
@@ -42,7 +41,7 @@ func cloudHost(host string) bool {
 	return ok && known && plainName(region)
 }
 
-// EnvKeys returns the names of the variables that hold a key of a vendor, sorted.
+// EnvKeys returns the names of the variables that hold a vendor's key, sorted.
 func EnvKeys(env proviso.Env) []string {
 	return envSet(env, func(a api) []string { return slices.Concat(a.keyVars, a.loginVars) })
 }
@@ -93,8 +92,8 @@ func hostname(address string) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 }
 
-// logins are the vendors with more ways to log in than a key. What such a provider needs is
-// named by the vendor, because another machine may have another of these ways.
+// logins are the vendors that accept other credentials besides a key. What such a provider needs is
+// reported as the vendor's name, because another machine may use other credentials.
 var logins = [...]string{"azure", "bedrock", "vertex"}
 
 const (
@@ -102,15 +101,15 @@ const (
 	forVendor  = "credentials for "
 )
 
-// needs tells of variables of the user, one of which has to be set; nil are those of a
-// vendor with logins.
+// needs reports that the provider needs one of these variables of the user. For vendors in logins,
+// variables may be nil.
 func (s settings) needs(variables []string, here bool) {
 	if need := s.need(variables); need != "" && s.o.Need != nil {
 		s.o.Need(need, here)
 	}
 }
 
-// need names what is needed, as [Options.Need] is told; "" for what must not be told.
+// need returns the text for [Options.Need]; "" if nothing may be reported.
 func (s settings) need(variables []string) string {
 	vendor, _, _ := strings.Cut(s.spec.ID, ":")
 	if vendor == "azureopenai" {
@@ -120,18 +119,18 @@ func (s settings) need(variables []string) string {
 		return forVendor + vendor
 	}
 	if len(variables) == 0 || slices.ContainsFunc(variables, func(name string) bool { return !IsVariable(name) }) {
-		return "" // who writes a key in place of its name must not find it anywhere
+		return "" // a key written in place of a variable name must not be repeated anywhere
 	}
 	return strings.Join(variables, orVariable)
 }
 
 // IsVariable reports whether a text looks like the name of an environment variable, in capital
-// letters, and not like a key that somebody wrote in its place.
+// letters, rather than a key that somebody wrote in its place.
 func IsVariable(text string) bool {
 	return text != "" && len(text) <= 64 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// Has reports whether an environment has what [Options.Need] was told of. It is false for
+// Has reports whether an environment has what [Options.Need] reported as need. It is false for
 // other texts. For vendors with logins it may read files of the user.
 func Has(env proviso.Env, need string) bool {
 	if vendor, ok := strings.CutPrefix(need, forVendor); ok {
@@ -145,20 +144,20 @@ func Has(env proviso.Env, need string) bool {
 	return false
 }
 
-// IsLogin reports whether [Has] may read files to find something out.
+// IsLogin reports whether [Has] may read files for this need.
 func IsLogin(need string) bool { return strings.HasPrefix(need, forVendor) }
 
 // hasLogin opens a provider of a vendor to see whether it finds its credentials.
 func hasLogin(env proviso.Env, vendor string) bool {
 	config := value.NewObject(0)
-	if vendor == "azure" { // it has no address of its own, and any will do
+	if vendor == "azure" { // Azure has no default address, and any will do
 		config.Set("apiHost", "any.openai.azure.com")
 	}
 	_, err := Open(proviso.ProviderSpec{ID: vendor + ":model", Config: config}, Options{Env: env})
 	return !errors.Is(err, ErrNoKey)
 }
 
-// UsualNeeds returns what providers of vendors need, as [Options.Need] is told, sorted.
+// UsualNeeds returns what the vendors' providers need, in the form of [Options.Need], sorted.
 func UsualNeeds() []string {
 	var list []string
 	for _, k := range Kinds() {

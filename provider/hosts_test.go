@@ -18,7 +18,7 @@ import (
 type spyEnv struct {
 	mu    sync.Mutex
 	names []string
-	host  string // value of every variable that says where to ask
+	host  string // value of every variable that sets an address
 }
 
 var address = regexp.MustCompile(`(_URL|_HOST|_API_BASE|_ENDPOINT)$`)
@@ -58,11 +58,10 @@ type asked func(*http.Request) (*http.Response, error)
 
 func (f asked) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// TestHosts: the hosts that untrusted suites may reach are those of the
-// providers.
+// TestHosts checks that untrusted suites can reach exactly the hosts of the providers.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	// The suite sets the address of these, or they make no requests.
+	// The suite sets the address of these, or they send no requests.
 	free := []string{"echo", "exec:", "recorded:", "http", "http:", "https", "https:", "webhook:"}
 	for _, kind := range provider.Kinds() {
 		if slices.Contains(free, kind.Name) {

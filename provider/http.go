@@ -34,18 +34,18 @@ const maxWait = time.Minute
 // this layer. It respects the endpoint's limits, retries when that can help,
 // and returns errors without keys.
 type endpoint struct {
-	id        string // of the provider, for messages
+	id        string // provider id, for messages
 	base      string
 	keyFrom   string // origin of the key, for messages
-	need      string // what of the user's environment the key is, as of settings.need; "" if it is the suite's
+	need      string // name of the key in the user's environment, as settings.need returns it; "" if the key comes from the suite
 	header    http.Header
 	secrets   []string
 	login     login // nil if the header is enough
 	tentative bool  // a 403 may concern the request, such as a shape, and not the key
-	varies    bool  // requests go to several addresses, so that the failure of one says nothing of others
-	lists     bool  // answers may be lists, which become the member list of an object
+	varies    bool  // requests go to several addresses, so one failure says nothing about the others
+	lists     bool  // a response may be a JSON list; see [listKey]
 	client    *http.Client
-	replays   bool // answers are recorded ones, which say nothing of today's limits
+	replays   bool // answers are replayed, so they say nothing about today's limits
 	gate      *throttle.Gate
 	retries   int
 	timeout   time.Duration
@@ -85,8 +85,8 @@ func sameHostOnly(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// anyHost follows redirects, up to a bound. The transport removes the headers
-// of a request that leaves its host.
+// anyHost follows redirects, up to maxRedirects. The transport removes the headers of a request
+// that leaves its host.
 func anyHost(_ *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return http.ErrUseLastResponse
@@ -122,20 +122,19 @@ func (e *endpoint) addHeaders(v any) {
 	}
 }
 
-// ask posts body to a path of the API and returns the object in the response.
-// It remembers errors that no retry can solve, so that further calls fail at
-// once with the same error. Its errors are *proviso.Error, the error of ctx, or
-// a *fault if a content filter rejected the request.
+// ask posts body to a path of the API and returns the object in the response. It remembers errors
+// that no retry can solve, so that further calls fail at once with the same error. Errors are
+// *proviso.Error, the error of ctx, or a *fault if a content filter rejected the request.
 func (e *endpoint) ask(ctx context.Context, path string, body *value.Object) (reply, error) {
 	return e.exchange(ctx, http.MethodPost, path, value.AppendJSON(nil, body))
 }
 
-// look makes a GET request to a path of the API, as ask does.
+// look makes a GET request to a path of the API, like ask.
 func (e *endpoint) look(ctx context.Context, path string) (reply, error) {
 	return e.exchange(ctx, http.MethodGet, path, nil)
 }
 
-// exchange makes a request to a path of the API until it succeeds or cannot succeed.
+// exchange repeats a request to a path of the API until it succeeds or no retry can help.
 func (e *endpoint) exchange(ctx context.Context, method, path string, data []byte) (r reply, err error) {
 	err = e.persist(ctx, len(data), func(t *throttle.Ticket) error {
 		start := e.clock.Now()
@@ -156,7 +155,7 @@ func (e *endpoint) exchange(ctx context.Context, method, path string, data []byt
 	return r, err
 }
 
-// persist makes an attempt of so many bytes until it succeeds or cannot succeed.
+// persist repeats an attempt that sends size bytes until it succeeds or no retry can help.
 func (e *endpoint) persist(ctx context.Context, size int, try func(*throttle.Ticket) error) error {
 	for attempt := 0; ; attempt++ {
 		err := e.attempt(ctx, size, try)
@@ -187,7 +186,7 @@ func (e *endpoint) persist(ctx context.Context, size int, try func(*throttle.Tic
 // cause, does not look like a run that hangs.
 const refusedRetries = 2
 
-// attempts is the number of retries for a fault.
+// attempts returns the maximum number of retries after a fault.
 func (e *endpoint) attempts(f *fault) int {
 	if f.refused {
 		return min(e.retries, refusedRetries)
@@ -215,9 +214,8 @@ func (e *endpoint) giveUp(f *fault, attempt int) error {
 	return err
 }
 
-// wait is the time before the next attempt: the endpoint's value, or
-// exponential backoff. Up to a quarter of random time is added, so that
-// requests do not all return at once.
+// wait returns the time before the next attempt: what the endpoint asked for, or exponential
+// backoff. Random jitter of up to a quarter is added, so that requests do not all return at once.
 func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	d := after
 	if d <= 0 {
@@ -226,10 +224,10 @@ func (e *endpoint) wait(attempt int, after time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/4+1))
 }
 
-// tokensOf is about how many tokens so many bytes have.
+// tokensOf estimates the number of tokens in a text of size bytes.
 func tokensOf(size int) float64 { return float64(size) / 4 }
 
-// attempt makes one attempt, when the endpoint's limits allow it.
+// attempt makes one attempt as soon as the endpoint's limits allow it.
 func (e *endpoint) attempt(ctx context.Context, size int, try func(*throttle.Ticket) error) error {
 	t, err := e.gate.Enter(ctx, e.clock, tokensOf(size))
 	if err != nil {
@@ -300,7 +298,7 @@ func readBody(resp *http.Response, most int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// broken is the fault of a request without a complete response.
+// broken returns the fault of a request that got no complete response.
 func (e *endpoint) broken(ctx, call context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -19,7 +19,7 @@ import (
 
 const secret = "sk-test-1234567890"
 
-// naps is a clock that does not wait but records the waits.
+// naps is a clock that records waits instead of waiting.
 type naps struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -32,7 +32,7 @@ func (n *naps) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// clock is a clock that sleeping advances, too.
+// clock is a clock that sleeping advances as well.
 func (n *naps) clock(now func() time.Time) func() time.Time {
 	if now == nil {
 		now = time.Now
@@ -153,7 +153,7 @@ func TestFaultsThatStay(t *testing.T) {
 		reply fakemodel.Reply
 		code  string
 		want  []string
-		asked int // for two questions
+		asked int // requests after two calls
 	}{
 		{"overloaded for ever", fakemodel.RateLimited(""), proviso.Unavailable, []string{"HTTP 429", "Rate limit reached", "5 attempts"}, 10},
 		{"quota", fakemodel.OutOfQuota(), proviso.Unavailable, []string{"HTTP 429", "quota"}, 1},
@@ -255,7 +255,7 @@ func TestRetryAfter(t *testing.T) {
 		{map[string]string{"Retry-After-Ms": "250", "Retry-After": "9"}, 250 * time.Millisecond, 313 * time.Millisecond},
 		{map[string]string{"Retry-After": date(20 * time.Second), "Date": date(0)}, 20 * time.Second, 25 * time.Second},
 		{map[string]string{"Retry-After": date(20*time.Second - 5*time.Hour), "Date": date(-5 * time.Hour)}, 20 * time.Second, 25 * time.Second}, // our clock is ahead
-		{map[string]string{"Retry-After": date(20*time.Second + 5*time.Hour), "Date": date(5 * time.Hour)}, 20 * time.Second, 25 * time.Second},  // ours is behind
+		{map[string]string{"Retry-After": date(20*time.Second + 5*time.Hour), "Date": date(5 * time.Hour)}, 20 * time.Second, 25 * time.Second},  // our clock is behind
 		{map[string]string{"Retry-After": date(20 * time.Second), "Date": "yesterday"}, 20 * time.Second, 25 * time.Second},
 		{map[string]string{"Retry-After": "soon"}, time.Second, 1250 * time.Millisecond},
 		{map[string]string{"Retry-After": "-3"}, time.Second, 1250 * time.Millisecond},
@@ -312,7 +312,7 @@ func TestCancelled(t *testing.T) {
 	f := serve(t, "openai:chat:gpt-4o", nil, provider.Options{Concurrency: 1}, replies(fakemodel.Reply{Hang: true}))
 	ctx, cancel := context.WithCancel(t.Context())
 	errs := make(chan error, 3)
-	for range 3 { // one in flight, two that wait for a place
+	for range 3 { // one in flight, two waiting for a slot
 		go func() {
 			_, err := f.Answer(ctx, proviso.Ask{Prompt: "hi"})
 			errs <- err
@@ -332,9 +332,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNobodyThere has an address that refuses connections: it is retried for
-// about three seconds, whatever the number of retries for other errors, and
-// after that no more requests are made.
+// TestNobodyThere uses an address that refuses connections: it is retried for about three seconds,
+// whatever the retry limit for other errors is, and then gets no more requests.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	s := fakemodel.New(fakemodel.Options{})
@@ -435,7 +434,7 @@ func TestConcurrencyFallsAsLatencyGrows(t *testing.T) {
 		for deadline := time.Now().Add(5 * time.Second); f.server.Peak() < want && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(10 * time.Millisecond) // for one too many
+		time.Sleep(10 * time.Millisecond) // time for one request too many
 		if got := f.server.Peak(); got != want {
 			t.Errorf("%v each after 100ms: %d in flight, want %d", later, got, want)
 		}
@@ -462,9 +461,9 @@ func TestRateLimits(t *testing.T) {
 		config   *value.Object
 		from, to time.Duration
 	}{
-		{value.ObjectOf("rpm", 30.0), 37999 * time.Millisecond, 38100 * time.Millisecond}, // one each 2 s
+		{value.ObjectOf("rpm", 30.0), 37999 * time.Millisecond, 38100 * time.Millisecond}, // one every 2 s
 		{value.ObjectOf("rpm", 600.0), 900 * time.Millisecond, time.Second},               // a second's worth at once
-		{value.ObjectOf("tpm", 6000.0), 18 * time.Second, 20 * time.Second},               // 100 tokens are one second
+		{value.ObjectOf("tpm", 6000.0), 18 * time.Second, 20 * time.Second},               // 100 tokens take a second
 		{nil, 0, 0},
 	} {
 		now = time.Unix(0, 0)
@@ -535,7 +534,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRefusedKeyOfASuite: a key that the suite has is none of the user's environment.
+// TestRefusedKeyOfASuite: a key that comes from the suite is not reported as one of the user's
+// environment.
 func TestRefusedKeyOfASuite(t *testing.T) {
 	t.Parallel()
 	f := serve(t, "openai:chat:gpt-4o", value.ObjectOf("apiKey", "sk-own"), provider.Options{}, replies(fakemodel.Reply{}.Failing(401, "invalid_api_key", "no such key")))

@@ -22,7 +22,7 @@ type httpCall struct {
 	before   *snippet // transformRequest
 	after    *snippet // transformResponse
 	accepts  *snippet // validateStatus
-	estimate float64  // tokens per word; 0 counts none
+	estimate float64  // tokens per word; 0 disables the estimate
 	*endpoint
 }
 
@@ -72,7 +72,7 @@ func newHTTPCall(spec proviso.ProviderSpec, _ string, o Options) (proviso.Provid
 
 func (p *httpCall) ID() string { return p.id }
 
-// cacheKey is the request itself, which includes variables and the environment.
+// cacheKey is the request itself, including variables and the environment.
 func (p *httpCall) cacheKey(ctx context.Context, ask proviso.Ask) (string, error) {
 	c, err := p.prepare(ctx, ask)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *httpCall) cacheKey(ctx context.Context, ask proviso.Ask) (string, error
 	return blobs.Key(parts...), nil
 }
 
-// Answer makes the request until it succeeds or cannot succeed.
+// Answer makes the request, and repeats it until it succeeds or no retry can help.
 func (p *httpCall) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	c, err := p.prepare(ctx, ask)
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *httpCall) send(ctx context.Context, e *endpoint, c *call, t *throttle.T
 	}
 	if !ok {
 		_, err := read(resp, body, e.clock.Now(), false)
-		if err == nil { // a success that validateStatus does not take for one
+		if err == nil { // an HTTP success that validateStatus rejects
 			err = &fault{code: proviso.Unavailable, status: a.status, message: "validateStatus does not accept this: " + excerpt(body)}
 		}
 		return nil, err
@@ -144,8 +144,8 @@ func (p *httpCall) accepted(ctx context.Context, status int) (bool, error) {
 	return value.Truthy(v), nil
 }
 
-// headersOf returns the headers that scripts see, with names in lower case.
-// Keys that are not header names were added locally and are left out.
+// headersOf returns the headers that scripts see, with lower-case names. Keys that are not valid
+// header names were added locally and are left out.
 func headersOf(resp *http.Response) *value.Object {
 	o := value.NewObject(len(resp.Header))
 	for _, name := range slices.Sorted(maps.Keys(resp.Header)) {

@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// mirror answers with what it was asked: [url, content type, body].
+// mirror answers with the request: [url, content type, body].
 func mirror(t *testing.T) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -336,7 +336,7 @@ func TestHTTPFaults(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // or the server does not see that the client is gone
+		io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client is gone
 		switch n := asked.Add(1); {
 		case r.URL.Path == "/slow":
 			<-r.Context().Done()
@@ -430,7 +430,7 @@ func TestHTTPRedirects(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = nil
-		_, _ = p.Answer(t.Context(), proviso.Ask{Prompt: "p"}) // the answer has no form that a webhook gives
+		_, _ = p.Answer(t.Context(), proviso.Ask{Prompt: "p"}) // the answer does not have a webhook's form
 		if got == nil || got.Get("X-Api-Key") != "" || got.Get("X-Trace") != "" || got.Get("Referer") != "" {
 			t.Errorf("%s: arrives with %v", id, got)
 		}

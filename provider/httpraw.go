@@ -62,8 +62,8 @@ func parseRawRequest(text string) (*rawRequest, error) {
 	return r, nil
 }
 
-// token reports whether s is a token (RFC 9110, section 5.6.2), as methods and
-// the names of headers are.
+// token reports whether s is a token (RFC 9110, section 5.6.2), the form of methods and header
+// names.
 func token(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -128,7 +128,7 @@ func (t *requestTemplate) renderValue(ctx context.Context, v any, vars *value.Ob
 	})
 }
 
-// parsed is the list or the object that a text is the JSON of, or else the text.
+// parsed returns the JSON list or object in a text, or else the text.
 func parsed(text string) any {
 	if looksLikeJSON(text) {
 		if v, err := value.ParseJSON(text); err == nil {

@@ -51,7 +51,7 @@ func (s settings) requestTemplate() (requestTemplate, error) {
 		}
 	}
 	if t.url == "" {
-		return t, s.invalid("config.url, or config.request, must say which endpoint is asked")
+		return t, s.invalid("config.url or config.request must name the endpoint")
 	}
 	if t.method == "" {
 		t.method = http.MethodGet
@@ -130,7 +130,7 @@ func (s settings) raw(t *requestTemplate, text string) error {
 	return nil
 }
 
-// address is the constant beginning of the URL.
+// address returns the constant beginning of the URL.
 func (t *requestTemplate) address() string {
 	before, _, _ := strings.Cut(t.url, "{{")
 	return before

@@ -10,27 +10,27 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// settingVars are suffixes of environment variables that change a provider's
-// answers although its configuration does not name them.
+// settingVars are suffixes of environment variables that change a provider's answers without being
+// named in its configuration.
 var settingVars = [...]string{"BASE_URL", "API_HOST", "ENDPOINT", "API_VERSION", "TEMPERATURE", "TOP_P", "MAX_TOKENS", "PENALTY", "REGION", "LOCATION", "BEDROCK_RUNTIME"}
 
-// Identity returns a hash of everything that determines the answers: the
-// provider, its configuration without secrets, the files that it refers to, and
-// the environment variables that select the endpoint. As far as can be known
-// without a request, two specs with different answers have different
-// identities.
+// Identity returns a hash of everything that determines the answers: the provider, its
+// configuration without secrets, the files that it refers to, and the environment variables that
+// select the endpoint. As far as this can be known without a request, two specs with different
+// answers have different identities.
 func Identity(spec proviso.ProviderSpec, o Options) string {
 	whole := func(text string) string { return text }
 	return identity(spec, o, whole, whole)
 }
 
-// PublicIdentity is [Identity] for hashes that are shown: without the keys in the id and in the
-// variables, so that nobody can test guesses of them. Where there are none, the two are equal.
+// PublicIdentity is [Identity] for hashes that are shown: keys in the id and in the variables are
+// left out, so that nobody can test guesses of them. Without such keys, the two are equal.
 func PublicIdentity(spec proviso.ProviderSpec, o Options) string {
 	return identity(spec, o, keylessID, keylessValue)
 }
 
-// identity is [Identity] of what two functions make of the id, and of each variable.
+// identity is [Identity] after id was applied to the provider id, and variable to each variable's
+// value.
 func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) string) string {
 	parts := []string{"provider 1", id(spec.ID), value.Stringify(sorted(proviso.Keyless(spec.Config)))}
 	var named []string
@@ -72,7 +72,7 @@ func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) st
 	return blobs.Key(parts...)
 }
 
-// referred reads a file, whose name may end in the name of a function.
+// referred reads a file whose name may be followed by the name of a function.
 func referred(name string, files proviso.Files) ([]byte, bool) {
 	if files == nil || name == "" || strings.HasPrefix(name, "/dev/") {
 		return nil, false
@@ -116,9 +116,10 @@ func sorted(v any) any {
 	return v
 }
 
-// Concerning returns what of an environment sets how a provider of a vendor answers, without
-// keys: of OPENAI_BASE_URL, AWS_REGION and OPENAI_API_KEY the first for openai:gpt-6-sol. For
-// code, which may read anything, these are all variables that [Identity] looks at.
+// Concerning returns the variables of an environment that change how a vendor's provider answers,
+// without keys. For openai:gpt-6-sol, that includes OPENAI_BASE_URL, but neither AWS_REGION nor
+// OPENAI_API_KEY. For code, which may read anything, it includes every variable that [Identity]
+// looks at.
 func Concerning(spec proviso.ProviderSpec, env proviso.Env) proviso.EnvMap {
 	out := proviso.EnvMap{}
 	if env == nil {
@@ -160,12 +161,10 @@ func hasOne(text string, parts []string, has func(text, part string) bool) bool 
 	return false
 }
 
-// withoutKeys returns the id of a provider for messages: its URL without user name, password
-// and query.
+// withoutKeys returns a provider's id for messages: its URL without user name, password and query.
 func withoutKeys(id string) string { return proviso.Providers(nil).Public(id) }
 
-// keylessID returns the id of a provider without what may be keys in its address or in its
-// command. Without any, it is unchanged.
+// keylessID returns a provider's id without possible keys in its address or command.
 func keylessID(id string) string {
 	switch k, rest := Facts().Of(id); {
 	case k == nil || !k.Code:
@@ -176,8 +175,8 @@ func keylessID(id string) string {
 	return id
 }
 
-// keylessValue returns the value of a variable that may be an address, which may have no
-// scheme, without what may be keys.
+// keylessValue returns the value of a variable without possible keys. The value may be an address
+// without a scheme.
 func keylessValue(v string) string {
 	if strings.Contains(v, "://") || !strings.ContainsAny(v, "@?") {
 		return keylessAddress(v)
@@ -185,9 +184,9 @@ func keylessValue(v string) string {
 	return strings.TrimPrefix(keylessAddress("any://"+v), "any://")
 }
 
-// keylessAddress returns a text that ends in a URL without the user name, the password and the
-// fragment of the URL, and without the parameters that have the names of secrets. If the URL
-// cannot be read, all of it is left out: nobody can tell where its password ends.
+// keylessAddress returns a text that ends in a URL. It removes the URL's user name, password and
+// fragment, and the parameters that are named like secrets. If the URL cannot be parsed, all of it
+// is removed, because it is unclear where its password ends.
 func keylessAddress(text string) string {
 	i := strings.Index(text, "://")
 	if i < 0 {
@@ -213,8 +212,8 @@ func keylessAddress(text string) string {
 	return text[:i] + u.String()
 }
 
-// keylessCommand returns a command without the values of arguments with the names of secrets:
-// --token=x, --token x, TOKEN=x and "Authorization: x". Without any, it is unchanged.
+// keylessCommand returns a command without the values of arguments that are named like secrets:
+// --token=x, --token x, TOKEN=x and "Authorization: x". Other commands are unchanged.
 func keylessCommand(text string) string {
 	args := splitCommand(text)
 	var out []string
@@ -230,7 +229,7 @@ func keylessCommand(text string) string {
 		}
 		out = append(out, name)
 		if !hasValue && bare != name {
-			i++ // which is its value
+			i++ // skip its value
 		}
 	}
 	if slices.Equal(out, args) {

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// TestMistakesWithoutKeys: what is wrong with an id is said without the keys in it.
+// TestMistakesWithoutKeys: a message about a wrong id does not show the keys in it.
 func TestMistakesWithoutKeys(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{
@@ -22,7 +22,7 @@ func TestMistakesWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestPublicIdentity: it is the identity of what has no keys, and the same whatever the keys are.
+// TestPublicIdentity: it equals the identity if there are no keys, and does not depend on the keys.
 func TestPublicIdentity(t *testing.T) {
 	t.Parallel()
 	of := func(id, base string) string {

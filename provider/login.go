@@ -17,9 +17,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// ErrNoKey is the cause of the error of [Open] for a provider that cannot be
-// used because the environment lacks something: a key, other credentials, an
-// address that only the user knows, or leave to ask the address that it has.
+// ErrNoKey is the cause of the error of [Open] if the environment lacks something that a provider
+// needs: a key, other credentials, an address that only the user knows, or the permission to use
+// its address.
 var ErrNoKey = errors.New("no key")
 
 // login authenticates requests where a key in a header is not enough.
@@ -175,8 +175,8 @@ func (s settings) proxies() proviso.Env {
 // needed.
 func (s settings) replays() bool { return s.o.Cassette != nil && s.o.Cassette.Replays() }
 
-// askLogin makes a request of a login and returns the object in the response.
-// Its errors do not contain the request.
+// askLogin makes a login request and returns the object in the response. Its errors do not quote
+// the request.
 func askLogin(client *http.Client, req *http.Request) (*value.Object, error) {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -200,7 +200,7 @@ func askLogin(client *http.Client, req *http.Request) (*value.Object, error) {
 	return nil, loginRefusal(req.URL.Host, resp.StatusCode, description)
 }
 
-// loginRefusal is the error of a login that was rejected, or that may succeed later.
+// loginRefusal is the error of a rejected login, or of one that may succeed later.
 func loginRefusal(who string, status int, description string) error {
 	code := proviso.Refused
 	if status >= 500 || status == http.StatusTooManyRequests {
@@ -209,7 +209,7 @@ func loginRefusal(who string, status int, description string) error {
 	return proviso.Errorf(code, "%s answered HTTP %d: %s", who, status, excerpt([]byte(description)))
 }
 
-// postForm posts a form of a login, as [askLogin] does.
+// postForm posts a login form, as [askLogin] does.
 func postForm(ctx context.Context, client *http.Client, address string, form url.Values) (*value.Object, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -223,14 +223,13 @@ func postForm(ctx context.Context, client *http.Client, address string, form url
 // tokenOf reads an access token response (RFC 6749, section 5.1).
 func tokenOf(o *value.Object, now time.Time) accessToken {
 	t := accessToken{text: o.Text("access_token")}
-	if s := value.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft has been seen to write a text
+	if s := value.ToNumber(o.At("expires_in")); s > 0 && s < 1e9 { // Microsoft sometimes sends a text
 		t.expires = now.Add(time.Duration(s) * time.Second)
 	}
 	return t
 }
 
-// loginFault is the fault of a failed login. A login that was rejected is not
-// retried for every row.
+// loginFault is the fault of a failed login. A rejected login is not retried for every row.
 func loginFault(err error) *fault {
 	f := &fault{code: proviso.Unavailable, message: "cannot log in: " + excerpt([]byte(err.Error())), stop: true}
 	var known *proviso.Error

@@ -208,8 +208,7 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
-// TestVertexLogin exchanges the key of a service account, from any place, for a
-// token.
+// TestVertexLogin exchanges a service account key, from each possible source, for a token.
 func TestVertexLogin(t *testing.T) {
 	t.Parallel()
 	key := serviceAccount(t)
@@ -314,8 +313,8 @@ func TestBedrockLogin(t *testing.T) {
 	}
 }
 
-// TestSignature compares a signature with the one that was computed for the same
-// request by the description of Signature Version 4.
+// TestSignature compares a signature with one computed separately from the description of Signature
+// Version 4.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	var got *http.Request
@@ -355,7 +354,7 @@ func TestUntrustedLogins(t *testing.T) {
 		id, config string
 		env        proviso.EnvMap
 		own        *value.Object
-		code       string // "" is allowed
+		code       string // "" means allowed
 	}{
 		{id: "azure:chat:mine", env: entra},
 		{id: "azure:chat:mine", config: `{"azureAuthorityHost":"https://evil.test"}`, env: entra, code: proviso.Refused},

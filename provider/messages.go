@@ -82,9 +82,8 @@ func partsOf(content any) []part {
 	return parts
 }
 
-// inlined replaces the data URL in a part of Anthropic's or Google's form by
-// its data, which is what promptfoo does with variables that are pictures. Any
-// other part is returned unchanged.
+// inlined replaces a data URL in a part of Anthropic's or Google's form by its data, as promptfoo
+// does with picture variables. Any other part is returned unchanged.
 func inlined(o *value.Object) *value.Object {
 	for _, form := range [...]struct{ member, kind string }{{"source", "media_type"}, {"inlineData", "mimeType"}, {"inline_data", "mime_type"}} {
 		holder := object(o.At(form.member))
@@ -114,9 +113,9 @@ func imageOf(url string) *image {
 	return &image{url: url}
 }
 
-// splitAt splits the text of the message at an index into two parts, the first
-// of that many bytes, and returns the chat and the index. If that message is no
-// longer text, it returns the chat unchanged and -1.
+// splitAt splits the text of the message at an index: the first part has this many bytes. It
+// returns the chat and the index. If the message has no longer text, it returns the chat unchanged
+// and -1.
 func splitAt(chat []any, at, bytes int) ([]any, int) {
 	if bytes <= 0 || at >= len(chat) {
 		return chat, -1
@@ -139,7 +138,7 @@ func systemRole(m *value.Object) bool {
 	return role == "system" || role == "developer"
 }
 
-// argumentsOf are the arguments of a function call in OpenAI's form.
+// argumentsOf returns the arguments of a function call in OpenAI's form.
 func argumentsOf(function *value.Object) any {
 	v, err := value.ParseJSON(function.Text("arguments"))
 	if err != nil {

@@ -19,17 +19,17 @@ type model struct {
 	name   string // name in the API
 	api    wire
 	config *value.Object // with file references resolved
-	late   []string      // the settings that wait for the variables of a case
+	late   []string      // settings that need the variables of a case
 	fill   *filler
 	prices prices
 
 	reasoning   bool // it reasons before it answers
-	flat        bool // as in api
-	objects     bool // as in api
-	loose       bool // as in api
+	flat        bool // see api
+	objects     bool // see api
+	loose       bool // see api
 	temperature float64
 	maxTokens   float64
-	shapeless   atomic.Bool // the endpoint rejects requests with the shape of an answer
+	shapeless   atomic.Bool // the endpoint rejects requests with a shape for the answer
 	*endpoint
 }
 
@@ -44,16 +44,16 @@ type wire struct {
 	request func(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error)
 	// output reads the answer; the caller adds latency and cost.
 	output func(m *model, answer, cfg *value.Object) (proviso.Output, error)
-	// reads describes what a request takes from the variables besides the
-	// prompt, for the cache key; nil if that is nothing.
+	// reads describes what a request takes from the variables besides the prompt, for the cache
+	// key; nil if nothing.
 	reads func(ask *proviso.Ask) string
 	// shape asks for an answer of one shape; nil if the API does not support it.
 	shape shape
-	// vectors is the form of an API that embeds; it has none of the above but path.
+	// vectors is the form of an embedding API, which sets none of the other fields but path.
 	vectors vectors
 }
 
-// fixed is the path of an API that is the same for all models.
+// fixed returns the same API path for all models.
 func fixed(path string) func(string) string { return func(string) string { return path } }
 
 // openModel opens a model of a vendor's API that answers or embeds.
@@ -73,7 +73,7 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	if name == "" {
 		return nil, s.invalid("the name of a model is missing, as in %smodel", s.spec.ID)
 	}
-	if w.path != nil && w.path("a") != w.path("b") { // of the path, the name is a part
+	if w.path != nil && w.path("a") != w.path("b") { // the name is part of the path
 		if err := s.pathName(name); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 		cfg = value.NewObject(0)
 	}
 	known := name
-	if n := s.text("modelName"); n != "" { // of a deployment that has a name of its own
+	if n := s.text("modelName"); n != "" { // for a deployment with a name of its own
 		known = n
 	}
 	return &model{
@@ -109,8 +109,8 @@ func newModel(s settings, a api, w wire, name string) (*model, error) {
 	}, nil
 }
 
-// pathName rejects a name that would change the path of the API: the key of a
-// model must not be used for other methods of the vendor.
+// pathName rejects a name that would change the API path: a model's key must not be used for other
+// methods of the vendor.
 func (s settings) pathName(name string) error {
 	odd := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune(`?#\%`, r)
@@ -119,7 +119,7 @@ func (s settings) pathName(name string) error {
 		odd = odd || part == "" || part == "." || part == ".."
 	}
 	if odd {
-		return s.invalid("%q is not the name of a model: it stands in the path of a URL, so it has no . or .. between slashes, and no white space, ?, #, %% or \\", name)
+		return s.invalid("%q is not the name of a model: it becomes part of a URL path, so it must not contain . or .. between slashes, white space, ?, #, %% or \\", name)
 	}
 	return nil
 }
@@ -163,8 +163,8 @@ func (m *model) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, er
 	return out, nil
 }
 
-// exchange makes the request. If the endpoint rejects the shape of the answer,
-// it makes the request again without it.
+// exchange makes the request. If the endpoint rejects the shape of the answer, it repeats the
+// request without the shape.
 func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *value.Object) (reply, error) {
 	body, err := m.api.request(m, ask, cfg)
 	if err != nil {
@@ -191,12 +191,12 @@ func (m *model) exchange(ctx context.Context, ask *proviso.Ask, cfg *value.Objec
 	return again, nil
 }
 
-// malformed is the error of an answer that lacks a required member.
+// malformed returns the error for an answer that lacks a required member.
 func (m *model) malformed(what string, answer *value.Object) error {
 	return m.failure(&fault{code: proviso.Unavailable, status: 200, message: what + ": " + excerpt(value.AppendJSON(nil, answer))})
 }
 
-// blocked is the output of a prompt that a content filter stopped.
+// blocked returns the output for a prompt that a content filter stopped.
 func blocked(f *fault) proviso.Output {
 	return proviso.Output{
 		Value: f.message, Refused: true, FinishReason: finishFiltered, Usage: proviso.Usage{Requests: 1},
@@ -213,7 +213,7 @@ func copySettings(body, cfg *value.Object, names ...string) {
 	}
 }
 
-// passThrough merges maps of raw parameters over a body.
+// passThrough copies the members of the named settings, which hold raw parameters, into a body.
 func passThrough(body, cfg *value.Object, keys ...string) {
 	for _, key := range keys {
 		o, _ := cfg.At(key).(*value.Object)

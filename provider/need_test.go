@@ -11,14 +11,14 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestNeed: what a provider takes from the environment of the user is told by name, whether or
-// not it is there, and what the suite brings itself is not.
+// TestNeed: what a provider takes from the user's environment is reported by name, whether or not
+// it is there. What the suite supplies is not reported.
 func TestNeed(t *testing.T) {
 	key := func(name string) proviso.EnvMap { return proviso.EnvMap{name: "the-key"} }
 	for name, tt := range map[string]struct {
 		id     string
 		config *value.Object
-		own    *value.Object // environment of the provider
+		own    *value.Object // the provider's environment
 		env    proviso.EnvMap
 		want   string
 	}{

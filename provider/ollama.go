@@ -20,7 +20,7 @@ var ollamaOptions = [...]string{
 	"presence_penalty", "frequency_penalty", "stop", "num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "num_thread",
 }
 
-// ollamaAPI is the API of a server on this machine.
+// ollamaAPI is the API of a local server.
 var ollamaAPI = api{
 	base: "http://localhost:11434", baseVars: []string{"OLLAMA_BASE_URL"}, keyVars: []string{"OLLAMA_API_KEY"},
 	keyless: true, prefix: "OLLAMA",

@@ -21,7 +21,7 @@ var openAIAPI = api{
 	prices:   "openai", prefix: "OPENAI", flat: true,
 }
 
-// openAI is the API as an organization uses it.
+// openAI returns the API with the organization that is configured.
 func openAI(s settings) api {
 	a := openAIAPI
 	if organization, _ := s.either("organization", "OPENAI_ORGANIZATION"); organization != "" {
@@ -30,14 +30,14 @@ func openAI(s settings) api {
 	return a
 }
 
-// unavailable are the kinds of models and agents of openai: that proviso does
-// not support, sorted.
+// unavailable are the kinds of models and agents below openai: that proviso does not support,
+// sorted.
 var unavailable = []string{
 	"agents", "agents-api", "assistant", "chatkit", "codex", "codex-app-server", "codex-desktop", "codex-sdk", "codex-security",
 	"image", "live", "realtime", "speech", "transcription", "tts", "video",
 }
 
-// defaultModels are the models of kinds that may be written without one.
+// defaultModels are the models for ids that name only a kind.
 var defaultModels = map[string]string{
 	"chat": "gpt-5.6-terra", "responses": "gpt-5.6-terra", "completion": "gpt-3.5-turbo-instruct",
 	"embedding": "text-embedding-3-large", "embeddings": "text-embedding-3-large",
@@ -71,7 +71,7 @@ var (
 	dated      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-\d{4}-\d{2}-\d{2}$`) })
 )
 
-// openAIKind is the endpoint of a model that is written without a kind.
+// openAIKind returns the endpoint of a model whose id names no kind.
 func openAIKind(name string) string {
 	model := dated().ReplaceAllString(name, "")
 	switch {
@@ -94,7 +94,7 @@ func openAIKind(name string) string {
 // answersResponses reports whether a model, named without its date, uses the
 // Responses API: GPT-5.6 and later, and those that support no other API.
 func answersResponses(model string) bool {
-	if v := gptVersion().FindStringSubmatch(model); v != nil && v[1] != "35" { // gpt-35 is Azure's name of 3.5
+	if v := gptVersion().FindStringSubmatch(model); v != nil && v[1] != "35" { // gpt-35 is Azure's name for 3.5
 		major, _ := strconv.Atoi(v[1])
 		minor, _ := strconv.Atoi(v[2])
 		if major > 5 || major == 5 && minor >= 6 {
@@ -105,7 +105,7 @@ func answersResponses(model string) bool {
 		strings.HasSuffix(model, "-codex-max") || strings.HasSuffix(model, "-deep-research") || strings.HasSuffix(model, "-pro")
 }
 
-// openAIWire is the form of one of OpenAI's endpoints; false if it has no such kind.
+// openAIWire returns the form of one of OpenAI's endpoints; false if there is no such kind.
 func openAIWire(kind string) (w wire, ok bool) {
 	switch kind {
 	case "chat":
@@ -124,9 +124,8 @@ func (s settings) unsupported(what string) error {
 	return &proviso.Error{Code: proviso.Unsupported, Pointer: s.spec.Pointer, Message: "provider " + what + " is not available in this version"}
 }
 
-// reasons reports whether a model of OpenAI reasons before it answers. Such
-// models accept no temperature and count reasoning tokens in
-// max_completion_tokens.
+// reasons reports whether an OpenAI model reasons before it answers. Such models accept no
+// temperature, and max_completion_tokens includes their reasoning tokens.
 func reasons(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, family := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6", "codex-mini"} {
@@ -137,9 +136,8 @@ func reasons(name string) bool {
 	return false
 }
 
-// defaults adds promptfoo's defaults, so that a suite sends the same request:
-// temperature 0 and 1,024 tokens, or the values of the environment. Models that
-// reason get neither.
+// defaults adds promptfoo's defaults, so that a suite sends the same request: temperature 0 and
+// 1,024 tokens, or the values of the environment. Reasoning models get neither.
 func (m *model) defaults(body, cfg *value.Object, limit string) {
 	if cfg.At("omitDefaults") == true || m.reasoning {
 		return

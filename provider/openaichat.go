@@ -12,8 +12,7 @@ import (
 // openAIChat is POST /chat/completions.
 var openAIChat = wire{path: fixed("/chat/completions"), request: chatRequest, output: chatOutput, shape: chatShape}
 
-// chatSettings are the settings that the API has as parameters of the same
-// name.
+// chatSettings are the settings that are API parameters of the same name.
 var chatSettings = [...]string{
 	"temperature", "top_p", "max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "seed", "stop",
 	"n", "logit_bias", "logprobs", "top_logprobs", "response_format", "tools", "tool_choice", "parallel_tool_calls", "tool_resources",
@@ -36,8 +35,8 @@ func chatRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, 
 	return body, nil
 }
 
-// reasoningSettings removes the settings that models that reason reject, as
-// promptfoo does, so that one configuration works for both kinds of models.
+// reasoningSettings removes the settings that reasoning models reject, as promptfoo does, so that
+// one configuration works for both kinds of models.
 func (m *model) reasoningSettings(body *value.Object) {
 	if r := body.Object("reasoning"); r != nil && m.flat {
 		if effort := r.At("effort"); effort != nil && !body.Has("reasoning_effort") {
@@ -85,9 +84,9 @@ func chatOutput(m *model, answer, cfg *value.Object) (proviso.Output, error) {
 	return out, nil
 }
 
-// chatValue sets the value as promptfoo does: the text; the tool calls if there
-// is no text; the whole message if there are both; no value if the content is
-// null, as when a model used all its tokens for reasoning.
+// chatValue sets the value as promptfoo does: the text; the tool calls if there is no text; the
+// whole message if there are both; no value if the content is null, as when a model spends all its
+// tokens on reasoning.
 func chatValue(out *proviso.Output, message, cfg *value.Object) {
 	calls := list(message.At("tool_calls"))
 	function := message.Object("function_call")
@@ -133,7 +132,7 @@ func contentText(content any) string {
 	var b strings.Builder
 	for _, p := range list(content) {
 		switch object(p).Text("type") {
-		case "thinking", "reasoning": // no part of the answer
+		case "thinking", "reasoning": // not part of the answer
 		default:
 			b.WriteString(object(p).Text("text"))
 		}

@@ -7,8 +7,7 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestNamesInPaths: the name of a model does not lead to another path of its
-// vendor.
+// TestNamesInPaths: the name of a model cannot lead to another path of its vendor.
 func TestNamesInPaths(t *testing.T) {
 	t.Parallel()
 	env := proviso.EnvMap{"GOOGLE_API_KEY": "k", "AZURE_API_KEY": "k", "AZURE_API_HOST": "x.openai.azure.com", "REPLICATE_API_TOKEN": "k", "HF_TOKEN": "k",

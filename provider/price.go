@@ -33,9 +33,8 @@ type prices struct {
 	over                           int64
 }
 
-// prices looks up the prices of a model. The suite's own (config.cost for both
-// directions, inputCost, outputCost; dollars for a token) come before the
-// file's.
+// prices looks up a model's prices. The suite's own (config.cost for both directions, inputCost,
+// outputCost; in dollars per token) take precedence over the file's.
 func (s settings) prices(group, model string) prices {
 	both, ok := s.number("cost")
 	in, hasIn := s.number("inputCost")
@@ -124,8 +123,8 @@ func readPrices(o *value.Object) prices {
 	return p
 }
 
-// cost is the cost of an answer; nil if it is unknown. A cost in the vendor's
-// response comes first.
+// cost returns the cost of an answer; nil if unknown. A cost in the vendor's response takes
+// precedence.
 func (p prices) cost(answer *value.Object, u proviso.Usage) *float64 {
 	usage := answer.Object("usage")
 	switch c := usage.At("cost").(type) {
@@ -148,10 +147,10 @@ func (p prices) cost(answer *value.Object, u proviso.Usage) *float64 {
 	return &dollars
 }
 
-// Tariff is the known cost of an answer before the request.
+// Tariff is what an answer costs, as known before the request.
 type Tariff struct {
-	Input, Output float64 // US dollars for a token
-	MaxTokens     int     // limit of an answer; 0 if there is none
+	Input, Output float64 // US dollars per token
+	MaxTokens     int     // token limit of an answer; 0 if there is none
 }
 
 // TariffOf returns the tariff of a provider, decorated or not; false if its

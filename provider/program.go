@@ -16,8 +16,8 @@ func (s settings) program(name string) (string, error) {
 	return (&command{spec: s.spec, env: s.o.Env}).find(name)
 }
 
-// runProgram runs a login program of the user and returns the object that it prints. The
-// program gets the environment of the user and nothing from the suite.
+// runProgram runs a login program of the user and returns the object that it prints. The program
+// gets the user's environment and nothing from the suite.
 func (s settings) runProgram(ctx context.Context, name string, args ...string) (*value.Object, error) {
 	c := &command{spec: s.spec, env: s.o.Env}
 	program, err := c.find(name)
@@ -41,7 +41,7 @@ func (s settings) runProgram(ctx context.Context, name string, args ...string) (
 	return object(v), err
 }
 
-// programTimeout limits one run of a program that writes a prompt.
+// programTimeout limits one run of a program that generates a prompt.
 const programTimeout = time.Minute
 
 // Program is a command of a suite whose output is used. It is safe for
@@ -50,9 +50,9 @@ type Program struct {
 	c *command
 }
 
-// NewProgram returns the program for a command, or for the name of a file. It
-// runs in o.Dir, with the environment o.Env. config.timeout limits one run, in
-// milliseconds; the default is a minute.
+// NewProgram returns the program for a command line, or for a file name if isFile is set. It runs
+// in o.Dir, with the environment o.Env. config.timeout limits one run, in milliseconds; the default
+// is a minute.
 func NewProgram(text string, isFile bool, o Options, config *value.Object) (*Program, error) {
 	args := []string{text}
 	if !isFile {

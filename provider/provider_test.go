@@ -123,7 +123,7 @@ func (refusing) ReadFile(name string) ([]byte, error) {
 	return nil, proviso.Errorf(proviso.Refused, "%s lies outside of the folder of the suite", name)
 }
 
-// TestCodesOfCauses keeps the reason why a file cannot be read.
+// TestCodesOfCauses checks that an error keeps the reason why a file cannot be read.
 func TestCodesOfCauses(t *testing.T) {
 	t.Parallel()
 	for id, config := range map[string]string{
@@ -138,8 +138,7 @@ func TestCodesOfCauses(t *testing.T) {
 	}
 }
 
-// TestEchoHasMetadata lets a script write context.metadata.x, as it may in
-// promptfoo.
+// TestEchoHasMetadata lets a script set context.metadata.x, as in promptfoo.
 func TestEchoHasMetadata(t *testing.T) {
 	t.Parallel()
 	p, err := provider.Open(proviso.ProviderSpec{ID: "echo"}, provider.Options{})

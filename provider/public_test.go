@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// TestPublic: ids of providers are shown without what may be secret in them.
+// TestPublic: provider ids are shown without possible secrets.
 func TestPublic(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{

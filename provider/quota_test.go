@@ -18,11 +18,11 @@ import (
 	"github.com/proviso-eval/proviso/provider"
 )
 
-// says is one of the ways in which vendors tell of their limits.
+// says sets headers in one of the ways in which vendors report their limits.
 type says = func(http.Header, time.Time, fakemodel.Left, fakemodel.Left)
 
-// some are those numbers of workers with which case i is tried: one of them, another for the next
-// case. PROVISO_TEST_SLOW tries each case with all.
+// some picks one of these numbers of workers for case i, in turn. With PROVISO_TEST_SLOW it returns
+// all of them.
 func some(i int, workers ...int) []int {
 	if os.Getenv("PROVISO_TEST_SLOW") != "" {
 		return workers
@@ -30,9 +30,9 @@ func some(i int, workers ...int) []int {
 	return workers[i%len(workers):][:1]
 }
 
-// TestReported: where a vendor tells with each answer what is left, nothing has to be learnt: hardly
-// a request is refused, and as many get through as the limit allows, whether processes share the
-// rate or one is alone.
+// TestReported: if a vendor reports with each answer what is left, nothing has to be learnt. Hardly
+// a request is refused, and the limit is used up, whether several processes share the rate or one
+// works alone.
 func TestReported(t *testing.T) {
 	t.Parallel()
 	const perMinute = 300
@@ -40,7 +40,7 @@ func TestReported(t *testing.T) {
 		name    string
 		says    says
 		fixed   bool
-		tokens  int // of an answer; these are limited, in place of requests
+		tokens  int // tokens of an answer; if set, tokens are limited instead of requests
 		latency time.Duration
 	}{
 		{"OpenAI", fakemodel.OpenAISays, false, 0, 2 * time.Second},
@@ -54,7 +54,7 @@ func TestReported(t *testing.T) {
 	} {
 		for _, workers := range some(i, 1, 8, 0) {
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(20 * time.Second) // the first minute is not whole
+				time.Sleep(20 * time.Second) // the first minute is not complete
 				limiter := &fakemodel.Limiter{Requests: perMinute, Fixed: tc.fixed, Says: tc.says}
 				if tc.tokens > 0 {
 					limiter.Requests, limiter.Tokens = 0, float64(perMinute*tc.tokens)
@@ -74,17 +74,17 @@ func TestReported(t *testing.T) {
 	}
 }
 
-// TestWholeMinutes: a vendor that counts by whole minutes, and says nothing, is asked as often as
-// it allows from its third minute on, by one process that is alone as well. One with a small
-// bucket is not taken for such a one.
+// TestWholeMinutes: a vendor that counts by whole minutes without reporting it gets as many
+// requests as it allows from its third minute on, also from a single process. A vendor with a small
+// bucket is not mistaken for one.
 func TestWholeMinutes(t *testing.T) {
 	t.Parallel()
 	for i, tc := range []struct {
 		perMinute float64
 		fixed     bool
 		latency   time.Duration
-		refused   int // of 5 minutes' requests, at most
-		failed    int // after their retries
+		refused   int // maximum number of refusals in 5 minutes
+		failed    int // rows that failed after their retries
 	}{
 		{240, true, 500 * time.Millisecond, 200, 3},
 		{240, true, 2 * time.Second, 170, 3},
@@ -93,16 +93,16 @@ func TestWholeMinutes(t *testing.T) {
 		{30, false, 50 * time.Millisecond, 210, 15},
 	} {
 		one := 0
-		for _, workers := range append([]int{0, 1}, some(i, 4, 8)...) { // 0 is a process that knows of no others
+		for _, workers := range append([]int{0, 1}, some(i, 4, 8)...) { // 0 is a process without shared rates
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(20 * time.Second) // the first minute is not whole
+				time.Sleep(20 * time.Second) // the first minute is not complete
 				v := &vendor{latency: tc.latency, limiter: &fakemodel.Limiter{Requests: tc.perMinute, Fixed: tc.fixed}}
 				f := &fleet{vendor: v, config: withKey("k"), workers: max(workers, 1), atATime: 32 / max(workers, 1), rows: int(5 * tc.perMinute)}
 				refused := tc.refused
 				if workers > 0 {
 					f.shared = &table{}
 				} else {
-					refused += 32 // it does not begin slowly
+					refused += 32 // it does not start slowly
 				}
 				f.run(t)
 				if workers < 2 {
@@ -117,7 +117,7 @@ func TestWholeMinutes(t *testing.T) {
 	}
 }
 
-// TestReportedReplayed: what a recorded answer said of the limits delays no replay.
+// TestReportedReplayed: limits reported in recorded answers do not delay a replay.
 func TestReportedReplayed(t *testing.T) {
 	t.Parallel()
 	server := fakemodel.New(fakemodel.Options{Limiter: &fakemodel.Limiter{Requests: 2, Fixed: true, Says: fakemodel.OpenAISays}})
@@ -146,7 +146,7 @@ func TestReportedReplayed(t *testing.T) {
 	}
 }
 
-// liar is a vendor that refuses nothing, with headers that are not true.
+// liar is a vendor that refuses nothing and sends false headers.
 func liar(header map[string]string) *vendor {
 	return &vendor{latency: 50 * time.Millisecond, limiter: &fakemodel.Limiter{Requests: 1e9, Says: func(h http.Header, _ time.Time, _, _ fakemodel.Left) {
 		for name, v := range header {
@@ -155,8 +155,8 @@ func liar(header map[string]string) *vendor {
 	}}}
 }
 
-// TestWrongReports: headers that cannot be true are ignored, and those that may be true delay
-// requests for six resets at most.
+// TestWrongReports: impossible headers are ignored, and plausible ones delay requests for at most
+// six resets.
 func TestWrongReports(t *testing.T) {
 	t.Parallel()
 	of := func(limit, left, reset string) map[string]string {
@@ -164,7 +164,7 @@ func TestWrongReports(t *testing.T) {
 	}
 	for i, tc := range []struct {
 		header map[string]string
-		most   time.Duration // that 400 requests take
+		most   time.Duration // time that 400 requests may take
 	}{
 		{nil, 5 * time.Second},
 		{of("1000", "999", "1ms"), 5 * time.Second},
@@ -179,7 +179,7 @@ func TestWrongReports(t *testing.T) {
 		{of("", "0", "1m"), 5 * time.Second},
 		{map[string]string{"Ratelimit": `"a";r=0;t=31536000, "b";r="0", ;;;=, limit`, "Ratelimit-Policy": `"a";q=0`}, 5 * time.Second},
 		{map[string]string{"Anthropic-Ratelimit-Requests-Limit": "50", "Anthropic-Ratelimit-Requests-Remaining": "0", "Anthropic-Ratelimit-Requests-Reset": "9999-01-01T00:00:00Z"}, 5 * time.Second},
-		// These may be true once, so the first requests wait. Then they are not believed.
+		// These are plausible, so the first requests wait. After that, proviso ignores them.
 		{of("1000", "0", "1m"), 7 * time.Minute},
 		{of("1000", "0", "2m"), 13 * time.Minute},
 		{of("1000", "1", "2m"), 13 * time.Minute},
@@ -204,8 +204,8 @@ func TestWrongReports(t *testing.T) {
 	}
 }
 
-// TestReportedOnTheWire: over HTTP, with a clock that only sleeping advances, a server of whose limit
-// little is left is asked when it is there again.
+// TestReportedOnTheWire uses HTTP and a clock that only sleeping advances: a server whose limit is
+// nearly used up gets the next requests when the limit is available again.
 func TestReportedOnTheWire(t *testing.T) {
 	t.Parallel()
 	for id, say := range map[string]says{"openai:chat:gpt-4o": fakemodel.OpenAISays, "anthropic:messages:claude-sonnet-4-5": fakemodel.AnthropicSays} {
@@ -235,8 +235,9 @@ func TestReportedOnTheWire(t *testing.T) {
 	}
 }
 
-// TestNoReset: what is left of a limit delays nothing if it is not known when it is there again. A
-// bucket of 10 that refills 10 times a second is used as much as one that reports nothing, where that refuses nothing.
+// TestNoReset: what is left of a limit delays nothing if its reset is unknown. A bucket of 10 that
+// refills 10 times a second is used as much as one that reports nothing, where the latter refuses
+// nothing.
 func TestNoReset(t *testing.T) {
 	t.Parallel()
 	reports := map[string]says{
@@ -269,8 +270,8 @@ func TestNoReset(t *testing.T) {
 	}
 }
 
-// TestWrongReportsAndRefusals: what is reported wrongly of a limit explains no refusals, so that a
-// rate is learnt from them.
+// TestWrongReportsAndRefusals: a false report does not explain refusals, so a rate is learnt from
+// them.
 func TestWrongReportsAndRefusals(t *testing.T) {
 	t.Parallel()
 	for _, workers := range []int{1, 4, 0} {

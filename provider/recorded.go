@@ -12,18 +12,17 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// recorded answers with outputs that were recorded elsewhere. A record is
-// matched to a case by id, description, vars or prompt, or, if it has none of
-// them, by position. A file with the messages of one conversation is one
-// output, for every case.
+// recorded answers with outputs that were recorded elsewhere. A record is matched to a case by id,
+// description, vars or prompt, or, if it has none of them, by position. A file that holds the
+// messages of one conversation is one output, for every case.
 type recorded struct {
 	id, file     string
 	byKey        map[string]*value.Object
 	inOrder      []*value.Object
-	conversation *value.Object // nil if the file is none
+	conversation *value.Object // nil if the file holds no conversation
 }
 
-// Keys of a record that match it to a case, the strongest first.
+// Keys that match a record to a case, strongest first.
 const (
 	byID          = "id"
 	byDescription = "description"
@@ -161,8 +160,8 @@ func (r *recorded) find(ask proviso.Ask) *value.Object {
 	return nil
 }
 
-// conversationOf returns the record of a file that holds only the messages of
-// one conversation, in the form of chat APIs; nil for any other file.
+// conversationOf returns the record of a file that holds only the messages of one conversation, in
+// the form of chat APIs. It returns nil for any other file.
 func conversationOf(records []record) *value.Object {
 	var messages []any
 	for _, rec := range records {

@@ -123,7 +123,7 @@ func rightKind(key string, v any) bool {
 	if o := object(v); key == "tokenUsage" {
 		for _, n := range o.All() {
 			switch n.(type) {
-			case nil, float64, *value.Object: // as in completionDetails
+			case nil, float64, *value.Object: // objects such as completionDetails
 			default:
 				return false
 			}

@@ -39,7 +39,7 @@ type filler struct {
 	templates Templates // nil renders none
 
 	mu   sync.Mutex
-	read map[fileOf]any // what files hold
+	read map[fileOf]any // contents of the files that were read
 }
 
 // fileOf is a file, and whether its texts are templates.
@@ -110,8 +110,8 @@ func (f *filler) check(v any) error {
 	return err
 }
 
-// fill renders the templates of a setting once. The value of a variable, such
-// as the answer of a model, is never a template or a file name.
+// fill renders the templates of a setting once. The value of a variable, such as a model's answer,
+// is never treated as a template or a file name.
 func (f *filler) fill(ctx context.Context, v any, vars *value.Object, depth int) (any, error) {
 	return rendered(v, depth, func(text string, depth int) (any, error) { return f.fillText(ctx, text, vars, depth) })
 }
@@ -138,8 +138,8 @@ func (f *filler) fillText(ctx context.Context, text string, vars *value.Object, 
 	return parsed(out), nil
 }
 
-// refers reports whether v contains a reference that is known without the
-// variables of a case.
+// refers reports whether v contains a file reference that does not depend on the variables of a
+// case.
 func (f *filler) refers(v any) bool {
 	return hasText(v, func(text string) bool {
 		return strings.HasPrefix(text, "file://") && (f.templates == nil || !isTemplate(text))
@@ -149,7 +149,7 @@ func (f *filler) refers(v any) bool {
 // hasTemplate reports whether v contains a template.
 func hasTemplate(v any) bool { return hasText(v, isTemplate) }
 
-// hasText reports whether v contains a text that is accepts.
+// hasText reports whether v contains a text that satisfies is.
 func hasText(v any, is func(string) bool) bool {
 	return has(v, func(leaf any) bool {
 		text, ok := leaf.(string)
@@ -164,7 +164,7 @@ func hasLiteral(v any) bool {
 	})
 }
 
-// has reports whether v contains a value, neither a list nor an object, that is accepts.
+// has reports whether v contains a value, neither a list nor an object, that satisfies is.
 func has(v any, is func(leaf any) bool) bool {
 	switch v := v.(type) {
 	case []any:
@@ -201,8 +201,8 @@ func unwrap(v any) any {
 	return v
 }
 
-// load replaces references by the content of the files. Content of files is
-// marked as literal, unless the setting allows templates.
+// load replaces references by the contents of the files. The contents are marked as literal, unless
+// the setting allows templates.
 func (f *filler) load(v any, templates bool, depth int) (any, error) {
 	if depth > maxReferences {
 		return nil, proviso.Errorf(proviso.Limit, "file references are nested more than %d deep", maxReferences)
@@ -221,7 +221,7 @@ func (f *filler) load(v any, templates bool, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if inner, ok := listIn(loaded); ok && f.refers(e) { // a file of several tools among others
+			if inner, ok := listIn(loaded); ok && f.refers(e) { // a list item that is a file with several tools
 				out = append(out, inner...)
 				continue
 			}
@@ -242,7 +242,7 @@ func (f *filler) load(v any, templates bool, depth int) (any, error) {
 	return v, nil
 }
 
-// listIn returns the members of a list, with the mark of the list.
+// listIn returns the members of a list, each with the mark of the list.
 func listIn(v any) ([]any, bool) {
 	marked, ok := v.(literalValue)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// replica is a model at Replicate. An answer is a prediction: it is requested,
-// and polled until it is done.
+// replica is a model at Replicate. An answer is a prediction, which is requested and then polled
+// until it is done.
 type replica struct {
 	*model
 	picture  bool          // the answer is the address of a picture
@@ -71,8 +71,8 @@ func newReplicate(spec proviso.ProviderSpec, arg string, o Options) (proviso.Pro
 	return r, nil
 }
 
-// replicatePath is the path to request a prediction: of a version, or of the
-// version that the model's owner has published.
+// replicatePath returns the path to request a prediction: of the given version, or of the version
+// that the model's owner has published.
 func replicatePath(model string) string {
 	if strings.Contains(model, ":") {
 		return "/predictions"
@@ -210,7 +210,7 @@ func (r *replica) predict(ctx context.Context, e *endpoint, body *value.Object) 
 	return p.Object, latency, nil
 }
 
-// pending reports whether a prediction is not done.
+// pending reports whether a prediction is still running.
 func pending(p *value.Object) bool {
 	switch p.At("status") {
 	case "starting", "processing", "queued":
@@ -219,7 +219,7 @@ func pending(p *value.Object) bool {
 	return false
 }
 
-// plainID reports whether an id has no characters with a meaning in a URL.
+// plainID reports whether an id is free of characters that have a meaning in a URL.
 func plainID(id string) bool {
 	return id != "" && len(id) <= 100 && strings.IndexFunc(id, func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_'
@@ -267,8 +267,8 @@ var llamaHarms = [...]string{
 	"Intellectual Property", "Indiscriminate Weapons", "Hate", "Self-Harm", "Sexual Content", "Elections", "Code Interpreter Abuse",
 }
 
-// Moderate asks a model that answers as Llama Guard does: safe, or unsafe and
-// the categories in the second line.
+// Moderate asks a model that answers as Llama Guard does: safe, or unsafe with the categories on
+// the second line.
 func (g *guard) Moderate(ctx context.Context, prompt, output string) ([]proviso.Flag, error) {
 	out, err := g.Answer(ctx, proviso.Ask{Prompt: "Human: " + prompt + "\n\nAssistant: " + output})
 	if err != nil {

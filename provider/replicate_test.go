@@ -137,7 +137,7 @@ func TestReplicateReplays(t *testing.T) {
 		if out, err := p.Answer(t.Context(), proviso.Ask{Prompt: "hi"}); err != nil || out.Text() != "Hello" {
 			t.Errorf("%q, %v", out.Text(), err)
 		}
-		env = proviso.EnvMap{"REPLICATE_API_BASE_URL": server.URL + "/v1"} // who replays has no key
+		env = proviso.EnvMap{"REPLICATE_API_BASE_URL": server.URL + "/v1"} // a replay needs no key
 	}
 	if server.Count() != 3 {
 		t.Errorf("%d requests", server.Count())

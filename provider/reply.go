@@ -10,13 +10,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// shape asks an API for an answer of one shape, in the API's own form. If the
-// suite configures the form of answers itself, it leaves body unchanged and
-// returns false.
+// shape asks an API for an answer of one shape, in the API's own form. If the suite configures the
+// answer format itself, it leaves body unchanged and returns false.
 type shape func(m *model, body *value.Object, r *proviso.Reply) bool
 
-// shaped adds the shape of the answer to a body, if the API supports it and the
-// suite does not forbid it. It is false if the shape is left out.
+// shaped adds the shape of the answer to a body, if the API supports it and the suite does not
+// forbid it. It returns false if the shape is left out.
 func (m *model) shaped(body, cfg *value.Object, r *proviso.Reply) bool {
 	if r == nil || m.api.shape == nil || cfg.At("structured") == false || m.shapeless.Load() {
 		return false
@@ -24,9 +23,9 @@ func (m *model) shaped(body, cfg *value.Object, r *proviso.Reply) bool {
 	return m.api.shape(m, body, r)
 }
 
-// plainly reports whether a rejected request may be made again without the
-// shape of the answer: many endpoints implement a vendor's API without that
-// part. It also finds requests on a cassette that were recorded without it.
+// plainly reports whether a rejected request may be repeated without the shape of the answer: many
+// endpoints implement a vendor's API without that part. It also finds requests on a cassette that
+// were recorded without it.
 func plainly(f *fault) bool {
 	switch f.status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusNotImplemented:
@@ -37,7 +36,7 @@ func plainly(f *fault) bool {
 	return false
 }
 
-// verbatim are the settings without those that parse an output as JSON.
+// verbatim returns the settings without those that make proviso parse an output as JSON.
 func verbatim(cfg *value.Object) *value.Object {
 	formats := []string{"response_format", "output_format", "output_config"}
 	if !slices.ContainsFunc(formats, cfg.Has) {
@@ -66,10 +65,9 @@ func (m *model) schema(r *proviso.Reply) *value.Object {
 	return r.Schema
 }
 
-// bounds are the keywords of JSON Schema that bound a value. Claude's vendor
-// and Cohere reject a schema that has one (issue 302 of agentjido/req_llm shows
-// the error), and a request with a rejected schema is repeated without any. The
-// reader of the reply checks the bounds.
+// bounds are the JSON Schema keywords that bound a value. Anthropic and Cohere reject a schema that
+// has one (issue 302 of agentjido/req_llm shows the error), and a request with a rejected schema is
+// repeated without any. The reader of the reply checks the bounds.
 var bounds = [...]string{
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
 }
@@ -156,8 +154,8 @@ func ollamaShape(_ *model, body *value.Object, r *proviso.Reply) bool {
 	return true
 }
 
-// anthropicShape is the format of Claude's output, for models that have it, or else
-// a tool that the model has to call. One that thinks cannot be made to.
+// anthropicShape sets Claude's output format for models that have one, and otherwise a tool that
+// the model must call. A model that thinks cannot be forced to call a tool.
 func anthropicShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	config := body.Object("output_config")
 	if body.Has("tool_choice") || body.Has("output_format") || config.Has("format") {
@@ -181,9 +179,9 @@ func anthropicShape(m *model, body *value.Object, r *proviso.Reply) bool {
 	return true
 }
 
-// unwrapped replaces the calls of the reply tool by their arguments: the caller gets the
-// text of the JSON. If there are several calls, or JSON in the text beside them, it gets
-// all of it, because only the caller can tell whether they agree.
+// unwrapped replaces the calls of the reply tool by their arguments: the caller gets the JSON text.
+// If there are several calls, or JSON in the text beside them, the caller gets all of it, because
+// only the caller can tell whether they agree.
 func unwrapped(out *proviso.Output, r *proviso.Reply) {
 	v, _ := out.Value.(*value.Object)
 	if v != nil && len(out.ToolCalls) == 0 {

@@ -55,7 +55,7 @@ func TestReply(t *testing.T) {
 	const answer = `{"why":"because","met":true}`
 	for _, tc := range []struct {
 		name, id, config string
-		key, want        string // a member of the body, and what it has to be; "" is absent
+		key, want        string // a member of the body and its expected value; "" means absent
 	}{
 		{"chat", "openai:gpt-4o", ``, "response_format", `{"type":"json_schema","json_schema":{"name":"verdicts","strict":true,"schema":` + verdictSchema + `}}`},
 		{"a vendor that speaks OpenAI's API", "groq:llama", ``, "response_format", `{"type":"json_schema","json_schema":{"name":"verdicts","strict":true,"schema":` + verdictSchema + `}}`},

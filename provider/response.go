@@ -31,8 +31,8 @@ func outputOf(o *value.Object) proviso.Output {
 	return out
 }
 
-// setField sets one field of a response; false if it is unknown or of another
-// kind.
+// setField sets one field of a response. It returns false if the field is unknown or has the wrong
+// type.
 func setField(out *proviso.Output, key string, v any) bool {
 	ok := true
 	switch key {

@@ -28,8 +28,8 @@ type scripted struct {
 	spec    proviso.ProviderSpec
 	fn      proviso.Function
 	js      bool
-	workers chan struct{}                                        // one for each call that may run at once
-	open    func(entry string) (proviso.Function, string, error) // another function of the file, and its name
+	workers chan struct{}                                        // holds one value per running call
+	open    func(entry string) (proviso.Function, string, error) // opens another function of the file and returns its name
 }
 
 var (
@@ -135,8 +135,8 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 	return withCassette(withAbilities(p, abilities), spec, o.Cassette), nil
 }
 
-// providerAdapter makes a function of the export of a JavaScript provider: a
-// class or an object with callApi, or a function.
+// providerAdapter returns JavaScript that makes a function of a provider's export: a class or an
+// object with callApi, or a function.
 func providerAdapter(entry string) string {
 	return `(exported) => {
 		const entry = ` + strconv.Quote(entry) + `;
@@ -192,7 +192,7 @@ func (s settings) workers() int {
 
 func (p *scripted) ID() string { return p.id }
 
-// cacheKey covers what the script gets besides the prompt.
+// cacheKey covers the script's other inputs besides the prompt.
 func (p *scripted) cacheKey(_ context.Context, ask proviso.Ask) (string, error) {
 	return beside("script", ask), nil
 }
@@ -228,7 +228,7 @@ func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output
 			fields.Set(key, v)
 		}
 	}
-	if v, ok := fields.Get("error"); ok { // whatever it is, it is no answer
+	if v, ok := fields.Get("error"); ok { // whatever it is, there is no answer
 		if text, isText := v.(string); !isText {
 			fields.Set("error", value.Stringify(v))
 		} else if text == "" {
@@ -243,8 +243,8 @@ func (p *scripted) output(o *value.Object, latency time.Duration) proviso.Output
 	return out
 }
 
-// optionsOf are a provider's options as code sees them, with the settings of
-// the prompt and the case merged over its own.
+// optionsOf returns a provider's options as code sees them, with the settings of the prompt and the
+// case merged over its own.
 func optionsOf(spec proviso.ProviderSpec, over *value.Object) *value.Object {
 	options := value.ObjectOf("id", spec.ID, "config", overlaid(spec.Config, over).OrEmpty())
 	if spec.Label != "" {
@@ -253,7 +253,7 @@ func optionsOf(spec proviso.ProviderSpec, over *value.Object) *value.Object {
 	return options
 }
 
-// contextOf is what code learns of a request beside its prompt.
+// contextOf returns what code gets about a request besides its prompt.
 func contextOf(ask proviso.Ask) *value.Object {
 	return value.ObjectOf("vars", ask.AllVars().OrEmpty(), "prompt", value.ObjectOf("raw", ask.Prompt, "label", ask.Label))
 }
@@ -270,7 +270,7 @@ func rowOfAsk(ask proviso.Ask) *value.Object {
 	return about
 }
 
-// beside is the key of what code gets beside the prompt.
+// beside returns the cache key of what code gets besides the prompt.
 func beside(kind string, ask proviso.Ask) string {
 	return blobs.Key(kind, value.Stringify(sorted(ask.Vars)), ask.Label)
 }
@@ -293,7 +293,7 @@ func (p *scripted) call(ctx context.Context, fn proviso.Function, name string, a
 	return v, nil
 }
 
-// explained is an error of a script with its stack trace.
+// explained returns the text of a script's error, with its stack trace.
 func explained(err error) string {
 	var thrown *proviso.ScriptError
 	if errors.As(err, &thrown) && thrown.Stack != "" {
@@ -302,8 +302,8 @@ func explained(err error) string {
 	return err.Error()
 }
 
-// scriptedPython is a Python file that may also embed and classify, with the
-// functions call_embedding_api and call_classification_api.
+// scriptedPython is a Python file that can also embed and classify, with the functions
+// call_embedding_api and call_classification_api.
 type scriptedPython struct {
 	*scripted
 	embed, classify another

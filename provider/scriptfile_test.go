@@ -40,13 +40,13 @@ func (i *interpreter) Compile(ctx context.Context, src proviso.Source) (proviso.
 	return inPlace(func(ctx context.Context, args ...any) (any, error) { return i.result(ctx, src.Entry, args...) }), nil
 }
 
-// inPlace is a function in place of code.
+// inPlace is a Go function that stands for a script.
 type inPlace func(ctx context.Context, args ...any) (any, error)
 
 func (f inPlace) Call(ctx context.Context, args ...any) (any, error) { return f(ctx, args...) }
 func (inPlace) Close() error                                         { return nil }
 
-// scripts opens a provider beside files of scripts.
+// scripts opens a provider that has script files.
 func scripts(t *testing.T, id, settings string, code proviso.Code, o provider.Options) (proviso.Provider, error) {
 	t.Helper()
 	if code == nil {
@@ -223,7 +223,7 @@ func TestScriptIdentity(t *testing.T) {
 	}
 }
 
-// TestProgram gives what a program prints.
+// TestProgram checks the output of a program.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	env := proviso.EnvMap{"PATH": "/usr/bin:/bin"}

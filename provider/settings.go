@@ -45,13 +45,13 @@ func (s settings) ownEnv(name string) bool {
 	return ok && v != ""
 }
 
-// text is a setting of type text; "" if there is none.
+// text returns a setting that is text; "" if there is none.
 func (s settings) text(key string) string {
 	v, _ := s.spec.Config.At(key).(string)
 	return v
 }
 
-// number is a setting that is a number. A template may have written it as text.
+// number returns a setting that is a number, or a text with a number, as templates write it.
 func (s settings) number(key string) (float64, bool) {
 	switch v := s.spec.Config.At(key).(type) {
 	case float64:
@@ -72,18 +72,18 @@ func (s settings) either(setting string, variables ...string) (value, from strin
 	return s.env(variables...)
 }
 
-// refused is the error of what is not done for an untrusted suite.
+// refused is the error for what an untrusted suite may not do.
 func (s settings) refused(format string, args ...any) error {
 	return s.failed(proviso.Refused, format, args...)
 }
 
-// failed is an error with a code, at the place of the provider.
+// failed returns an error with a code, at the provider's position.
 func (s settings) failed(code, format string, args ...any) error {
 	return &proviso.Error{Code: code, Pointer: s.spec.Pointer, Message: s.spec.ID + ": " + fmt.Sprintf(format, args...)}
 }
 
-// invalid is the error of a mistake in the settings. A cause with another
-// meaning, such as a missing file, keeps its code.
+// invalid returns the error for a mistake in the settings. A cause with another meaning, such as a
+// missing file, keeps its code.
 func (s settings) invalid(format string, args ...any) error {
 	err := proviso.Errorf(proviso.Invalid, format, args...)
 	var cause *proviso.Error
@@ -104,14 +104,14 @@ type api struct {
 	baseVars  []string              // variables that may hold the base URL
 	hostVars  []string              // variables that may hold the host alone
 	keyless   bool                  // it works without a key
-	login     func() (proof, error) // other credentials in place of a key; nil if there are none
-	header    string                // header for the key; "" is Authorization: Bearer
+	login     func() (proof, error) // credentials other than a key; nil if there are none
+	header    string                // header of the key; "" means Authorization: Bearer
 	extra     map[string]string
-	prices    string  // group of the price file
-	tokens    float64 // default limit of an answer; 0 is defaultTokens
-	prefix    string  // prefix of the variables for temperature and tokens
-	flat      bool    // effort is a parameter of its own, not a member of reasoning
-	objects   bool    // for the shape of answers it supports JSON objects, but no schemas
+	prices    string  // group in the price file
+	tokens    float64 // default token limit of an answer; 0 means defaultTokens
+	prefix    string  // prefix of the variables for temperature and token limit
+	flat      bool    // the reasoning effort is a parameter of its own, not a member of reasoning
+	objects   bool    // it supports JSON objects for the shape of answers, but no schemas
 	loose     bool    // it may reject a schema that bounds numbers, texts or lists
 }
 
@@ -119,14 +119,14 @@ type api struct {
 type proof struct {
 	key   string // "" if there is none
 	login login  // nil if there is none
-	from  string // its origin, for messages
-	own   bool   // it comes from the suite
+	from  string // origin, for messages
+	own   bool   // the suite supplies it
 }
 
 func (p proof) empty() bool { return p.key == "" && p.login == nil }
 
-// proof finds the key of the vendor, or other credentials. The error for
-// missing ones explains how to supply them.
+// proof finds the vendor's key, or other credentials. If they are missing, the error explains how
+// to supply them.
 func (s settings) proof(a api) (proof, error) {
 	if p := s.key(a); !p.empty() {
 		if !p.own && !a.keyless {
@@ -168,13 +168,12 @@ func (s settings) keyVars(a api) []string {
 	return a.keyVars
 }
 
-// suites reports whether a setting or a variable has its value from the suite.
+// suites reports whether the suite itself sets this setting or variable.
 func (s settings) suites(from string) bool {
 	return strings.HasPrefix(from, "config.") || from != "" && s.ownEnv(from)
 }
 
-// noKey is the error of a provider whose environment lacks credentials or an
-// address.
+// noKey returns the error for an environment that lacks credentials or an address.
 func (s settings) noKey(format string, args ...any) error {
 	s.needs(nil, false)
 	err := proviso.Because(ErrNoKey, proviso.Invalid, s.spec.ID+": "+format, args...)
@@ -219,8 +218,8 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 	return strings.TrimSuffix(base, a.under) + a.under, chosen, nil
 }
 
-// mayAsk returns why the address of the environment, or of this package, may not be asked. Who
-// only checks a suite sends no requests.
+// mayAsk returns why the address of the environment, or of this package, may not be used. A command
+// that only checks a suite sends no requests, so it always returns nil.
 func (s settings) mayAsk(base string) error {
 	if s.o.MayAsk == nil || s.o.Keyless {
 		return nil
@@ -277,7 +276,7 @@ func (s settings) endpoint(a api, model string) (*endpoint, error) {
 	return e, nil
 }
 
-// newEndpoint makes an endpoint. Those of one name share their limits.
+// newEndpoint makes an endpoint. Endpoints with the same name share their limits.
 func (s settings) newEndpoint(base, name string, redirects func(*http.Request, []*http.Request) error) *endpoint {
 	e := &endpoint{
 		id: s.spec.ID, base: base, client: s.client(redirects), header: http.Header{}, retries: s.retries(),
@@ -292,7 +291,7 @@ func (s settings) newEndpoint(base, name string, redirects func(*http.Request, [
 	}
 	rpm, _ := s.number("rpm")
 	tpm, _ := s.number("tpm")
-	// Headers, too, may hold a key, of an account with limits of its own.
+	// Headers, too, may hold a key, whose account has limits of its own.
 	e.gate = limits.Gate(name+" "+value.Stringify(s.spec.Config.At("headers")), s.concurrency(), rpm, tpm)
 	return e
 }
@@ -308,8 +307,8 @@ func (s settings) now() func() time.Time {
 	return time.Now
 }
 
-// keyMayGo reports whether the user allows a key to go to an address that the
-// suite names. A key never leaves this machine unencrypted.
+// keyMayGo reports whether the user allows a key to be sent to an address that the suite names. A
+// key never leaves this machine unencrypted.
 func (s settings) keyMayGo(base string) bool {
 	host := hostname(base)
 	if s.o.KeyHost == nil || !s.o.KeyHost(host) {
@@ -339,13 +338,13 @@ func (s settings) backoff() time.Duration {
 	return s.envMilliseconds("PROMPTFOO_REQUEST_BACKOFF_MS", defaultBackoff)
 }
 
-// limit is config.timeout, or else def.
+// limit returns config.timeout, or else def.
 func (s settings) limit(def time.Duration) time.Duration {
 	ms, _ := s.number("timeout")
 	return milliseconds(ms, def)
 }
 
-// envMilliseconds reads a time from the environment.
+// envMilliseconds reads a duration in milliseconds from the environment.
 func (s settings) envMilliseconds(name string, def time.Duration) time.Duration {
 	return milliseconds(s.envNumber(name, 0), def)
 }
@@ -366,7 +365,7 @@ func (s settings) envNumber(name string, def float64) float64 {
 	return def
 }
 
-// retries is how often a failed call is retried.
+// retries returns how often a failed call is retried.
 func (s settings) retries() int {
 	if n, ok := s.number("maxRetries"); ok && n >= 0 {
 		return int(min(n, maxRetries))

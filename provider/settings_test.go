@@ -94,8 +94,8 @@ func TestMistakesAtOpen(t *testing.T) {
 	}
 }
 
-// TestUnavailableWithoutKey: that a kind is not there is said before that its key
-// is missing.
+// TestUnavailableWithoutKey: the error about an unsupported kind comes before the error about its
+// missing key.
 func TestUnavailableWithoutKey(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"openai:live:x", "openai:agents-api:x", "openai:codex-security", "openai:tts:x", "openai:gpt-live-1"} {
@@ -145,7 +145,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestUntrustedSuites tries to have the key of the environment sent elsewhere.
+// TestUntrustedSuites tries to redirect the key of the environment.
 func TestUntrustedSuites(t *testing.T) {
 	t.Parallel()
 	env := proviso.EnvMap{"OPENAI_API_KEY": secret}
@@ -157,13 +157,13 @@ func TestUntrustedSuites(t *testing.T) {
 	}{
 		{config: `{"apiBaseUrl":"https://evil.test/v1"}`, bad: true},
 		{config: `{"apiHost":"evil.test"}`, bad: true},
-		{config: `{"apiBaseUrl":"http://api.openai.com/v1"}`, bad: true}, // in the clear
+		{config: `{"apiBaseUrl":"http://api.openai.com/v1"}`, bad: true}, // unencrypted
 		{config: `{}`, own: value.ObjectOf("OPENAI_BASE_URL", "https://evil.test"), bad: true},
 		{config: `{"apiBaseUrl":"https://evil.test/v1","apiKeyEnvar":"OPENAI_API_KEY"}`, bad: true},
 		{config: `{"apiBaseUrl":"https://evil.test/v1","apiKey":"its own"}`},
 		{config: `{"apiBaseUrl":"https://evil.test/v1"}`, own: value.ObjectOf("OPENAI_API_KEY", "its own")},
 		{config: `{"apiBaseUrl":"https://Allowed.test./v1"}`},
-		{config: `{"apiBaseUrl":"http://allowed.test/v1"}`, bad: true}, // in the clear
+		{config: `{"apiBaseUrl":"http://allowed.test/v1"}`, bad: true}, // unencrypted
 		{config: `{"apiBaseUrl":"http://localhost:1234/v1"}`},
 		{config: `{"apiBaseUrl":"https://allowed.test.evil.test/v1"}`, bad: true},
 		{config: `{"apiBaseUrl":"https://allowed.test@evil.test/v1"}`, bad: true},
@@ -189,7 +189,7 @@ func TestUntrustedSuites(t *testing.T) {
 	}
 }
 
-// TestPriceFile holds the price file against mistakes of the hand.
+// TestPriceFile checks the price file for typing mistakes.
 func TestPriceFile(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("prices.json")

@@ -22,8 +22,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// table keeps the state of endpoints for several processes, as a store does. All tests of this
-// file have the clock of a bubble, which only sleeping advances.
+// table keeps the state of endpoints for several processes, as a store does. All tests in this file
+// run in a synctest bubble, whose clock only sleeping advances.
 type table struct {
 	mu      sync.Mutex
 	rows    map[string][]byte
@@ -40,7 +40,7 @@ func (s *table) Share(ctx context.Context, endpoint string, a permit.Ask) (g per
 	s.calls++
 	if s.hangs {
 		s.mu.Unlock()
-		time.Sleep(time.Minute) // whatever ctx says
+		time.Sleep(time.Minute) // even if ctx ends
 		s.mu.Lock()
 	}
 	if s.failing != nil {
@@ -66,20 +66,20 @@ func (s *table) Alone(err error, share float64) {
 	s.alone = append(s.alone, fmt.Sprintf("%v %.0f", err, share))
 }
 
-// set reads or changes the table; calls that no request waits for may still come.
+// set reads or changes the table. Calls that no request waits for may still arrive.
 func (s *table) set(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	do()
 }
 
-// vendor is an API that refuses requests beyond a rate, with a bucket for a burst.
+// vendor is an API that refuses requests beyond a rate, with a token bucket for bursts.
 type vendor struct {
-	perSecond, burst float64 // 0 refuses nothing
+	perSecond, burst float64 // 0 means no limit
 	latency          time.Duration
-	tokens           int                // of an answer
+	tokens           int                // tokens of an answer
 	first            string             // Retry-After of the first request, which is refused
-	limiter          *fakemodel.Limiter // in place of a rate and a burst
+	limiter          *fakemodel.Limiter // replaces the rate and the burst
 
 	mu      sync.Mutex
 	room    float64
@@ -87,7 +87,7 @@ type vendor struct {
 	refused int
 }
 
-// admit returns headers, with the Retry-After of a request that is refused.
+// admit returns headers; if the request is refused, with Retry-After.
 func (v *vendor) admit() (h http.Header, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -134,7 +134,7 @@ func (v *vendor) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// between counts the requests that were sent within a time since begun.
+// between counts the requests sent in an interval after begun.
 func (v *vendor) between(begun time.Time, from, to time.Duration) (n int) {
 	for _, at := range v.sent {
 		if d := at.Sub(begun); d >= from && d < to {
@@ -144,18 +144,18 @@ func (v *vendor) between(begun time.Time, from, to time.Duration) (n int) {
 	return n
 }
 
-// fleet asks a vendor from several processes, each with some rows at a time.
+// fleet sends requests to a vendor from several processes, each with several rows at a time.
 type fleet struct {
 	vendor         *vendor
-	shared         *table // nil if each learns by itself
+	shared         *table // nil if each process learns for itself
 	config         *value.Object
 	workers        int
-	atATime        int           // rows of a process
-	rows           int           // in all
-	every          time.Duration // from one row of a process to the next, if not at once
+	atATime        int           // concurrent rows of a process
+	rows           int           // total
+	every          time.Duration // time between the rows of a process; 0 starts them at once
 	failed         int
 	took           time.Duration
-	queriesASecond float64 // of each process
+	queriesASecond float64 // calls of Share per second and process
 }
 
 func (f *fleet) run(t *testing.T) {
@@ -194,7 +194,7 @@ func (f *fleet) run(t *testing.T) {
 	}
 	all.Wait()
 	f.took = time.Since(begun)
-	defer time.Sleep(2 * time.Minute) // until calls of the table that nobody waits for end
+	defer time.Sleep(2 * time.Minute) // until the calls of the table that nobody waits for have ended
 	if f.shared != nil {
 		f.shared.set(func() { f.queriesASecond = float64(f.shared.calls) / f.took.Seconds() / float64(f.workers) })
 	}
@@ -202,20 +202,20 @@ func (f *fleet) run(t *testing.T) {
 
 func (f *fleet) rate() float64 { return float64(f.rows-f.failed) / f.took.Seconds() }
 
-// withKey is a configuration with a key, and with settings.
+// withKey is a configuration with a key and further settings.
 func withKey(key string, more ...any) *value.Object {
 	return value.ObjectOf(append([]any{"apiKey", key}, more...)...)
 }
 
-// TestSharedRates: several workers are refused about as often as one, and get as much through
-// as one.
+// TestSharedRates: several workers together are refused about as often as one, and have the same
+// throughput.
 func TestSharedRates(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []float64{8, 40, 120} {
 		for _, latency := range []time.Duration{50 * time.Millisecond, 2 * time.Second} {
 			const together = 128
 			if limit > together/latency.Seconds()/1.5 || testing.Short() && limit != 40 {
-				continue // it is hardly reached
+				continue // hardly reached
 			}
 			run := func(workers int, shared bool) (f *fleet) {
 				synctest.Test(t, func(t *testing.T) {
@@ -256,19 +256,19 @@ func TestSharedRates(t *testing.T) {
 	}
 }
 
-// TestSharedSettings: rpm and tpm hold over all workers.
+// TestSharedSettings: rpm and tpm apply to all workers together.
 func TestSharedSettings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
 		config *value.Object
-		most   float64 // a second
+		most   float64 // per second
 		burst  float64
 		tokens int
 	}{
 		{"requests", withKey("k", "rpm", 600.0), 10, 10, 1},
 		{"few requests", withKey("k", "rpm", 30.0), 0.5, 1, 1},
-		{"tokens", withKey("k", "tpm", 60000.0), 10, 64, 100}, // what an answer has is known when it is there
+		{"tokens", withKey("k", "tpm", 60000.0), 10, 64, 100}, // the tokens of an answer are known only afterwards
 		{"tokens of large answers", withKey("k", "tpm", 60000.0), 0.5, 64, 2000},
 		{"both", withKey("k", "rpm", 600.0, "tpm", 30000.0), 5, 64, 100},
 	} {
@@ -291,7 +291,8 @@ func TestSharedSettings(t *testing.T) {
 	}
 }
 
-// TestSharedPause: what one worker is told, all do, once they have heard of it.
+// TestSharedPause: a pause that one worker is told applies to all workers as soon as they learn
+// about it.
 func TestSharedPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -308,7 +309,7 @@ func TestSharedPause(t *testing.T) {
 	})
 }
 
-// TestSharedKeys: what one key is refused does not slow another one of the same model.
+// TestSharedKeys: a refusal for one key does not slow another key of the same model.
 func TestSharedKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -335,7 +336,7 @@ func TestSharedKeys(t *testing.T) {
 	})
 }
 
-// TestSharedAlone: workers that cannot share, because the store fails or hangs, go on with their
+// TestSharedAlone: workers that cannot share, because the store fails or hangs, continue with their
 // last share, and share again later.
 func TestSharedAlone(t *testing.T) {
 	t.Parallel()
@@ -360,7 +361,7 @@ func TestSharedAlone(t *testing.T) {
 			shared.set(func() { told = slices.Clone(shared.alone) })
 			for _, line := range told {
 				switch {
-				case strings.HasSuffix(line, " 5"): // a quarter of 20 a second
+				case strings.HasSuffix(line, " 5"): // a quarter of 20 per second
 					lost++
 				case line == "<nil> 0":
 					again++
@@ -373,8 +374,8 @@ func TestSharedAlone(t *testing.T) {
 	}
 }
 
-// TestSharedCancelled: a request that waits for its turn ends with its context, and takes no
-// place of the next one.
+// TestSharedCancelled: a request that waits for its turn ends with its context, and does not delay
+// the next one.
 func TestSharedCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

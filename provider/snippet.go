@@ -14,7 +14,7 @@ import (
 // snippet is a script in a configuration: an expression, a function, or a file.
 type snippet struct {
 	name     string
-	template string // a template of a request, in place of a script
+	template string // a template of a request, instead of a script
 	fn       proviso.Function
 }
 

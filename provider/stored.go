@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// stored is an output in the form of the cache and cassettes. It has the names
-// of [outputOf], except that unknown members of the response are under raw.
+// stored returns an output in the form of the cache and cassettes. It has the names of [outputOf],
+// except that unknown members of the response are under raw.
 func stored(out *proviso.Output) *value.Object {
 	o := value.ObjectOf("output", out.Value)
 	set := func(key string, present bool, v any) {
@@ -75,8 +75,7 @@ func restored(o *value.Object) (proviso.Output, bool) {
 	return out, true
 }
 
-// keepable reports whether an answer may be kept. Errors and answers without a
-// value are not.
+// keepable reports whether an answer may be stored. Errors and answers without a value may not.
 func keepable(out *proviso.Output) bool {
 	return out.Error == "" && !empty(out.Value)
 }
@@ -86,7 +85,7 @@ func sampleKey(s proviso.Sample) string {
 	return value.Stringify([]any{float64(s.Repeat), float64(s.Vote), float64(s.Repair)})
 }
 
-// storedClasses are class scores as they are kept, sorted by name.
+// storedClasses returns class scores in stored form, sorted by name.
 func storedClasses(scores map[string]float64) *value.Object {
 	classes := value.NewObject(len(scores))
 	for _, label := range slices.Sorted(maps.Keys(scores)) {
@@ -103,7 +102,7 @@ func restoredClasses(v any) map[string]float64 {
 	return scores
 }
 
-// storedFlags are moderation flags as they are kept.
+// storedFlags returns moderation flags in stored form.
 func storedFlags(flags []proviso.Flag) []any {
 	list := make([]any, len(flags))
 	for i, f := range flags {

@@ -1,5 +1,5 @@
-// Package provider answers prompts: one file per provider and one table of
-// them. Start at [Open], which opens the provider that a suite names.
+// Package provider answers prompts: one file per provider and one table of them. Start at
+// [Open], which opens the provider that a suite names.
 package provider
 
 import (
@@ -36,43 +36,40 @@ type Options struct {
 	// Client makes the HTTP calls; nil is a client of internal/transport that
 	// may reach every host.
 	Client *http.Client
-	// Limits are shared by all providers of a run; nil shares nothing.
+	// Limits are shared by all providers of a run; nil shares none.
 	Limits *throttle.Limits
-	// Concurrency is how many requests may be in flight to one endpoint; 0 is 4.
+	// Concurrency is the maximum number of requests in flight to one endpoint; 0 means 4.
 	Concurrency int
-	// MaxRetries is how often a failed call is retried, unless the suite sets
-	// it; 0 is 4, negative is never.
+	// MaxRetries is how often a failed call is retried, unless the suite sets it; 0 means 4, a
+	// negative number never.
 	MaxRetries int
-	// Timeout limits one call, without the time spent on rate limits and
-	// retries; 0 is REQUEST_TIMEOUT_MS of the environment, or 5 min.
+	// Timeout limits one call, without the time spent on rate limits and retries; 0 means
+	// REQUEST_TIMEOUT_MS of the environment, or 5 min.
 	Timeout time.Duration
-	// LoginClient makes the HTTP calls that get access tokens. They must not be
-	// recorded. Nil is a client of internal/transport, which for an untrusted
-	// suite reaches only the vendors' hosts.
+	// LoginClient makes the HTTP calls that get access tokens. They must not be recorded. Nil means
+	// a client of internal/transport, which for an untrusted suite reaches only the vendors' hosts.
 	LoginClient *http.Client
 	// Untrusted keeps keys of the environment from hosts that the suite names.
 	Untrusted bool
 	// KeyHost reports whether the user allows a host, in lower case and without a
 	// port, to be sent keys although an untrusted suite names it; nil allows none.
 	KeyHost func(host string) bool
-	// Keyless is for commands that only check a suite: a missing key is a
-	// warning (a *proviso.Error with Warning set, and no provider), reported
-	// only if there is no other mistake.
+	// Keyless is for commands that only check a suite: a missing key is only a warning (a
+	// *proviso.Error with Warning set, and no provider), reported if there is no other mistake.
 	Keyless bool
-	// Need, if not nil, is told of what a provider takes from the environment of the user,
-	// such as OPENAI_API_KEY, and whether it is there. It is told names only, also if the
+	// Need, if not nil, is called with what a provider takes from the user's environment, such as
+	// OPENAI_API_KEY, and whether it is there. It gets names only, and is called even if the
 	// provider cannot be opened.
 	Need func(what string, here bool)
-	// MayAsk, if not nil, returns why a host, in lower case and without a port, may not be asked
-	// that the environment of the user, or this package, gives a provider. Such a provider lacks
-	// something of the environment, as of [ErrNoKey].
+	// MayAsk, if not nil, returns why a host must not receive requests. It is called for hosts, in
+	// lower case and without a port, that come from the user's environment or from this package.
+	// Such a provider lacks something of the environment: see [ErrNoKey].
 	MayAsk func(host string) error
 	// Warn, if not nil, gets warnings about a provider that opens nevertheless.
 	Warn func(*proviso.Error)
 
-	// Now and Sleep are the clock; nil is the real one. When answers are
-	// replayed, Sleep may return at once, so that limits and retries take no
-	// time.
+	// Now and Sleep are the clock; nil means the real one. When answers are replayed, Sleep may
+	// return at once, so that limits and retries take no time.
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -84,16 +81,16 @@ type Templates interface {
 
 // Kind describes one provider.
 type Kind struct {
-	Name string // the id, or its beginning up to and with the first colon
+	Name string // the id, or its beginning up to and including the first colon
 	Doc  string // one sentence for lists
 	Own  bool   // not a provider of promptfoo
 	New  func(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provider, error)
 
-	// Vars are how the names of variables begin that set how it answers, beside its own name in
+	// Vars are prefixes of the variables that change how it answers, in addition to its own name in
 	// capital letters and the name of its key up to the first underscore.
 	Vars []string
 
-	// These are the facts of [proviso.ProviderFacts].
+	// Facts of [proviso.ProviderFacts].
 	Code, File, URL, Local, OpenEnded bool
 	Tools                             proviso.ToolFormat
 	Search                            func(*proviso.ProviderSpec) bool
@@ -123,8 +120,8 @@ var kinds = []Kind{
 	{Name: "webhook:", Doc: "answers by an endpoint that takes {prompt, config} and gives {output}", New: newWebhook, URL: true, OpenEnded: true},
 }
 
-// unsupported are providers of promptfoo that this version does not have, sorted by
-// name. An untrusted suite must not name those that run code.
+// unsupported are providers of promptfoo that this version does not have, sorted by name. An
+// untrusted suite must not name those that run code.
 var unsupported = []Kind{
 	{Name: "go:", Code: true},
 	{Name: "golang:", Code: true},
@@ -147,7 +144,7 @@ var allKinds = sync.OnceValue(func() []Kind {
 	return all
 })
 
-// rowOf finds the row of an id, and the rest of the id; nil if there is none.
+// rowOf finds the table row of an id, and the rest of the id; nil if there is none.
 func rowOf(id string) (k *Kind, rest string) {
 	all := Kinds()
 	for i := range all {
@@ -158,9 +155,9 @@ func rowOf(id string) (k *Kind, rest string) {
 	return nil, ""
 }
 
-// Facts returns what other packages need to know of each provider, sorted by name. It
-// includes the promptfoo providers that this version does not support. The table is
-// shared and must not be changed.
+// Facts returns what other packages need to know about each provider, sorted by name. It includes
+// the promptfoo providers that this version does not support. The table is shared and must not be
+// changed.
 func Facts() proviso.Providers { return facts() }
 
 var facts = sync.OnceValue(func() proviso.Providers {
@@ -180,9 +177,9 @@ func (k *Kind) facts() proviso.ProviderFacts {
 	}
 }
 
-// Open returns the provider that spec names. The error for an unknown name is a
-// *proviso.Error with the valid names. The error for a missing key has the
-// cause [ErrNoKey]; further mistakes in the configuration are joined to it.
+// Open returns the provider that spec names. The error for an unknown name is a *proviso.Error that
+// lists the valid names. The error for a missing key has the cause [ErrNoKey]; further mistakes in
+// the configuration are joined to it.
 func Open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 	keyless := o.Keyless
 	o.Keyless = false
@@ -212,8 +209,8 @@ func open(spec proviso.ProviderSpec, o Options) (proviso.Provider, error) {
 	return k.open(spec, arg, o)
 }
 
-// Known returns nil if the id of spec begins as that of a provider does, which says
-// nothing about the rest of the id, and otherwise the error of [Open].
+// Known returns nil if spec's id begins like that of a provider, whatever the rest of the id is,
+// and otherwise the error of [Open].
 func Known(spec proviso.ProviderSpec) error {
 	if k, _ := rowOf(spec.ID); k == nil {
 		return unknown(spec)
@@ -235,7 +232,7 @@ func (k *Kind) open(spec proviso.ProviderSpec, arg string, o Options) (proviso.P
 	return p, err
 }
 
-// local is a provider whose row says that it computes its answers itself.
+// local is a provider that computes its answers itself, as its table row says.
 type local struct{ proviso.Provider }
 
 var _ proviso.Wrapper = local{}
@@ -259,7 +256,7 @@ func Computes(p proviso.Provider) bool {
 	return false
 }
 
-// unknown is the error for an id without a provider, with the nearest name.
+// unknown returns the error for an id without a provider, with the nearest name.
 func unknown(spec proviso.ProviderSpec) error {
 	var names []string
 	for _, k := range Kinds() {

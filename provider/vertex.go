@@ -27,7 +27,7 @@ func newVertex(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provid
 	case kind == "messages" && strings.HasPrefix(name, "gemini"):
 		return nil, s.invalid("vertex:messages is for Claude; for %s, use vertex:%s", name, name)
 	}
-	if spec.Config.At("expressMode") == false { // credentials it is, even beside a key
+	if spec.Config.At("expressMode") == false { // use credentials, even if there is a key
 		s.spec.Config = spec.Config.Clone()
 		s.spec.Config.Delete("apiKey")
 	}
@@ -75,8 +75,8 @@ var vertexAPI = api{
 	hostVars: []string{"VERTEX_API_HOST"}, keyVars: []string{"VERTEX_API_KEY"}, header: "x-goog-api-key", prices: "google", prefix: "GOOGLE",
 }
 
-// vertex finds the project, the region and the credentials. With only a key, and no project, there
-// is no login.
+// vertex finds the project, the region and the credentials. With a key and no project, there is no
+// login.
 func (s settings) vertex() (api, error) {
 	version, _ := s.either("apiVersion", "VERTEX_API_VERSION")
 	version = cmp.Or(version, "v1")
@@ -147,8 +147,7 @@ func (s settings) vertexLogin(c *googleCredentials) (proof, error) {
 	return proof{}, s.noKey("no credentials: set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account, or run `gcloud auth application-default login`")
 }
 
-// vertexClaude is Claude's API on Vertex AI, with the model in the path and the
-// version in the body.
+// vertexClaude is Claude's API on Vertex AI: the model is in the path and the version in the body.
 var vertexClaude = wire{request: vertexClaudeRequest, output: anthropicOutput, shape: anthropicShape}
 
 func vertexClaudeRequest(m *model, ask *proviso.Ask, cfg *value.Object) (*value.Object, error) {

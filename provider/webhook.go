@@ -12,7 +12,7 @@ import (
 
 // webhook calls an endpoint that accepts {prompt, config} and returns {output}.
 type webhook struct {
-	name   string // the id in the suite; that of the endpoint contains no keys
+	name   string // the id in the suite; the endpoint's id contains no keys
 	config *value.Object
 	*endpoint
 }
@@ -21,7 +21,7 @@ func newWebhook(spec proviso.ProviderSpec, arg string, o Options) (proviso.Provi
 	s := settings{spec, o}
 	u, err := url.Parse(arg)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		s.spec.ID = "webhook" // nobody can tell where a password in the rest ends
+		s.spec.ID = "webhook" // it is unclear where a password in the rest ends
 		return nil, s.invalid("expected the URL of an endpoint, as in webhook:https://example.com/answer")
 	}
 	e := s.anyEndpoint(arg)
@@ -60,8 +60,7 @@ func (w *webhook) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, 
 	return out, nil
 }
 
-// worded makes a fault an error with a message. Other errors are returned
-// unchanged.
+// worded turns a fault into an error with a message. Other errors are returned unchanged.
 func worded(e *endpoint, err error) error {
 	var f *fault
 	if errors.As(err, &f) {

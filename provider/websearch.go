@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// These functions are the Search of rows of the table of providers. They add the
-// vendor's setting for web search, unless the configuration already has it.
+// These functions are the Search fields of rows in the provider table. They add the vendor's
+// setting for web search, unless the configuration already has it.
 
 // searchesItself is for vendors whose models always search.
 func searchesItself(*proviso.ProviderSpec) bool { return true }
@@ -32,8 +32,8 @@ func searchVertex(spec *proviso.ProviderSpec) bool {
 	return searchGemini(spec)
 }
 
-// searchOpenAI uses the Responses API. Over the Chat Completions API only some models
-// search, and these do it by themselves.
+// searchOpenAI uses the Responses API. With the Chat Completions API only some models can search,
+// and they do so by themselves.
 func searchOpenAI(spec *proviso.ProviderSpec) bool {
 	kind, rest, _ := strings.Cut(spec.ID, ":")
 	model, explicit := strings.CutPrefix(rest, "responses:")
@@ -69,8 +69,7 @@ func setOnce(spec *proviso.ProviderSpec, key string, v func() any) {
 	}
 }
 
-// addTool adds a tool to a configuration unless there is one with the member key whose
-// value begins with prefix.
+// addTool adds a tool to a configuration, unless it has one whose member key begins with prefix.
 func addTool(spec *proviso.ProviderSpec, key, prefix string, tool *value.Object) {
 	tools, isList := spec.Config.At("tools").([]any)
 	if spec.Config.Has("tools") && !isList {

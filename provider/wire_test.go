@@ -26,8 +26,7 @@ const (
 	toolTurn = `[{"role":"user","content":"w?"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c1","content":"sunny"}]`
 )
 
-// TestRequests compares whole bodies, and the path, with what the vendors'
-// references say.
+// TestRequests compares whole bodies, and the path, with the vendors' references.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	f := files{
@@ -294,7 +293,7 @@ func TestUsageAndCost(t *testing.T) {
 	want := proviso.Usage{Prompt: 1000, Completion: 100, Cached: 400, Total: 1100, Requests: 1}
 	for _, tc := range []struct {
 		id, config string
-		cost       float64 // -1 is unknown
+		cost       float64 // -1 means unknown
 	}{
 		{"openai:chat:gpt-4o", ``, (600*2.5 + 400*1.25 + 100*10) / 1e6},
 		{"openai:gpt-4o-2024-08-06", ``, (600*2.5 + 400*1.25 + 100*10) / 1e6},

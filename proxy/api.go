@@ -9,15 +9,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// api is a form of requests and replies that is recorded.
+// api is a format of requests and replies that is recorded.
 type api struct {
-	name   string // for metrics and metadata
-	suffix string // of the path
+	name   string // used in metrics and metadata
+	suffix string // suffix of the path
 	form   provider.AnswerForm
 	stream func(pieces) assembly
 }
 
-// apis lists the forms that are recorded. Everything else passes without a record.
+// apis lists the recorded formats. All other requests pass without a record.
 var apis = []*api{
 	{"chat", "/chat/completions", provider.ChatAnswer, func(p pieces) assembly { return &chatStream{pieces: p} }},
 	{"responses", "/responses", provider.ResponsesAnswer, func(p pieces) assembly { return &responsesStream{pieces: p} }},
@@ -25,7 +25,7 @@ var apis = []*api{
 	{"completions", "/completions", provider.CompletionAnswer, func(p pieces) assembly { return &chatStream{pieces: p, plain: true} }},
 }
 
-// apiOf finds the form of a request; nil if it is not recorded.
+// apiOf returns the format of a request; nil if it is not recorded.
 func apiOf(method, path string) *api {
 	if method != http.MethodPost {
 		return nil
@@ -38,31 +38,31 @@ func apiOf(method, path string) *api {
 	return nil
 }
 
-// assembly puts the answer together that a stream brings in pieces.
+// assembly builds an answer from the events of a stream.
 type assembly interface {
-	// add takes the data of one event.
+	// add adds the data of one event.
 	add(o *value.Object)
-	// answer is the answer so far, in the form that it has without a stream.
+	// answer returns the answer so far, in the form of a reply without a stream.
 	answer() *value.Object
-	// state is what add has noticed.
+	// state returns what add has recorded about the stream.
 	state() *pieces
 }
 
-// pieces bound the texts of a stream and hold what all streams have in common.
+// pieces is the state that all streams have in common. It bounds their texts.
 type pieces struct {
 	allow *allowance
-	left  int // bytes of texts
+	left  int // bytes of text that may still be added
 
-	begun  bool   // something of the answer has come
-	ended  bool   // the stream has said that the answer is complete
+	begun  bool   // a part of the answer has arrived
+	ended  bool   // the stream reported that the answer is complete
 	cut    bool   // something was left out
-	full   bool   // no further text is taken, so that texts have no gaps
-	failed string // the error in place of the rest of the answer
+	full   bool   // no further text is added, so that texts have no gaps
+	failed string // the error that ended the answer
 }
 
 func (p *pieces) state() *pieces { return p }
 
-// text adds a piece to a text.
+// text appends a piece to a text.
 func (p *pieces) text(to *[]byte, piece any) {
 	s, _ := piece.(string)
 	if s == "" {
@@ -81,7 +81,7 @@ func (p *pieces) text(to *[]byte, piece any) {
 	*to = append(*to, s...)
 }
 
-// hold reports whether a value may be held.
+// hold reserves memory for a value and reports whether there was room.
 func (p *pieces) hold(v any) bool {
 	n := 0
 	switch v := v.(type) {
@@ -98,8 +98,8 @@ func (p *pieces) hold(v any) bool {
 	return true
 }
 
-// small reports whether a value may be held without being counted: it replaces the
-// one before.
+// small reports whether a value may be held without being counted, because it replaces an earlier
+// value.
 func (p *pieces) small(v *value.Object) bool {
 	const most = 4 << 10
 	if v == nil {
@@ -112,14 +112,14 @@ func (p *pieces) small(v *value.Object) bool {
 	return true
 }
 
-// fail notes an error in the form of any of the vendors.
+// fail records an error in the form of any vendor.
 func (p *pieces) fail(v any) {
 	if p.failed = errorText(v); p.failed == "" {
 		p.failed = "the stream reported an error"
 	}
 }
 
-// errorText is the message in an error of a vendor, with its kind.
+// errorText returns the message of a vendor's error, with its kind.
 func errorText(v any) string {
 	if s, ok := v.(string); ok {
 		return s

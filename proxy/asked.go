@@ -11,19 +11,19 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// asked is what a request asks.
+// asked is the content of a request.
 type asked struct {
 	model        string
 	prompt       []string // texts of the system prompt
-	input        string   // the last text of the user
-	context      []string // results of tools since then
+	input        string   // the user's last text
+	context      []string // tool results since then
 	user         string
 	conversation string
 	messages     []any // without the system prompt
 	settings     *value.Object
 }
 
-// settingNames are the parameters that are kept in the metadata, if they are scalars.
+// settingNames are the parameters that are stored in the metadata if they are scalars.
 var settingNames = []string{"temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "seed", "n", "tool_choice", "service_tier", "background", "previous_response_id"}
 
 // read reads the body of a request.
@@ -53,8 +53,7 @@ func (a *api) read(body *value.Object) *asked {
 	return q
 }
 
-// reads finds the system prompt and the conversation in the members that one of the APIs has
-// for them.
+// reads finds the system prompt and the conversation in a request of any API.
 func (q *asked) reads(body *value.Object) {
 	for _, system := range []any{body.At("instructions"), body.At("system")} { // of /responses and /messages
 		if s := contentText(system); s != "" {
@@ -81,10 +80,10 @@ func firstText(values ...any) string {
 	return ""
 }
 
-// isSystem reports whether a role is that of the system prompt.
+// isSystem reports whether a role marks the system prompt.
 func isSystem(role string) bool { return role == "system" || role == "developer" }
 
-// said adds a message of the conversation.
+// said adds a message to the conversation.
 func (q *asked) said(role, text string, more ...any) {
 	switch role {
 	case "user":
@@ -128,8 +127,8 @@ func (q *asked) message(m *value.Object) {
 	}
 }
 
-// contentText is the text of the content of a message. What is not text, such as a
-// picture, is named.
+// contentText returns the text of a message's content. Other parts, such as pictures, are only
+// named.
 func contentText(content any) string {
 	switch v := content.(type) {
 	case string:
@@ -145,7 +144,7 @@ func contentText(content any) string {
 		}
 		o := object(v)
 		switch kind := o.Text("type"); kind {
-		case "tool_use", "tool_result", "thinking", "redacted_thinking", "reasoning": // not said, or read elsewhere
+		case "tool_use", "tool_result", "thinking", "redacted_thinking", "reasoning": // not part of the text, or read elsewhere
 		default:
 			if s := firstText(o.At("text"), o.At("refusal")); s != "" {
 				texts = append(texts, s)
@@ -157,10 +156,10 @@ func contentText(content any) string {
 	return strings.Join(texts, "\n")
 }
 
-// maxShort bounds a text inside of a structure in the metadata.
+// maxShort bounds each text within a structure in the metadata.
 const maxShort = 16 << 10
 
-// shortened is a structure without its long texts.
+// shortened returns a structure with its long texts cut.
 func shortened(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
@@ -187,8 +186,8 @@ func shortened(v any, depth int) any {
 	return v
 }
 
-// latest is the end of a conversation, as much of it as fits into a number of bytes of
-// JSON, and how many messages before it are left out.
+// latest returns the end of a conversation, as far as it fits into this many bytes of JSON, and the
+// number of earlier messages that are left out.
 func latest(messages []any, most int) (kept []any, left int) {
 	for i, m := range slices.Backward(messages) {
 		m = shortened(m, 0)
@@ -203,8 +202,8 @@ func latest(messages []any, most int) (kept []any, left int) {
 	return kept, left
 }
 
-// nameOf is a name of an event. One that is longer, or has characters that a server rejects
-// in names, is replaced by its hash, so that the event is not lost.
+// nameOf returns a name for an event. A name that is too long, or has characters that a server
+// rejects in names, is replaced by its hash, so that the event is not lost.
 func nameOf(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {

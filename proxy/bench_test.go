@@ -33,7 +33,7 @@ func deltas(n int, seed string) []string {
 	return append(out, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n", "data: [DONE]\n\n")
 }
 
-// streamer answers with the deltas that the header X-Deltas asks for, at a pace.
+// streamer answers with the number of deltas that the header X-Deltas requests, at a fixed pace.
 func streamer(t testing.TB, pace time.Duration) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -54,7 +54,7 @@ func streamer(t testing.TB, pace time.Duration) *httptest.Server {
 	return s
 }
 
-// longChat is a request as an agent sends it after some turns: 12 KB.
+// longChat is a request of 12 KB, as an agent sends it after some turns.
 var longChat = `{"model":"gpt-4.1","stream":true,"messages":[{"role":"system","content":"` + strings.Repeat("Be kind and brief. ", 100) + `"}` +
 	strings.Repeat(`,{"role":"user","content":"`+strings.Repeat("What is it? ", 40)+`"},{"role":"assistant","content":"`+strings.Repeat("It is so. ", 40)+`"}`, 10) + `,{"role":"user","content":"Hi"}]}`
 
@@ -76,14 +76,14 @@ func open(c *http.Client, url string, n int, seed string) (*http.Response, error
 	return c.Do(req)
 }
 
-// quantile is a quantile of durations, in milliseconds.
+// quantile returns a quantile of durations, in milliseconds.
 func quantile(list []time.Duration, q float64) float64 {
 	slices.Sort(list)
 	return float64(list[min(len(list)-1, int(q*float64(len(list))))].Microseconds()) / 1000
 }
 
-// discarding is a server that takes events and does not read them: in production it has
-// other processors.
+// discarding is a server that accepts events without reading them. In production it runs on other
+// processors.
 func discarding(t testing.TB) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -119,11 +119,10 @@ func relay(t testing.TB, url string) string {
 	return "http://" + l.Addr().String()
 }
 
-// BenchmarkFirstToken measures the time to the first token, direct and through the proxy,
-// in turn, beside 0, 8 and 64 other streams through the proxy that bring 50 tokens a second
-// each. The difference of the quantiles is what the proxy adds: where it records, and
-// where it only passes. A relay that copies bytes and knows nothing of HTTP shows what any
-// second hop adds on this machine, at this load.
+// BenchmarkFirstToken measures the time to the first token, alternately direct and through the
+// proxy, beside 0, 8 and 64 other streams through the proxy with 50 tokens per second each. The
+// difference of the quantiles is what the proxy adds, with and without recording. A relay that only
+// copies bytes shows what any second hop adds on this machine under this load.
 func BenchmarkFirstToken(b *testing.B) {
 	for _, beside := range []int{0, 8, 64} {
 		b.Run(fmt.Sprintf("beside=%d", beside), func(b *testing.B) {
@@ -191,15 +190,15 @@ func BenchmarkFirstToken(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has used so far.
+// processorTime is the processor time that this process has used so far.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkThroughput passes streams of 1,000 tokens as fast as they come, 16 at a time,
-// direct and through the proxy; client, upstream and collector use the same processors.
+// BenchmarkThroughput passes streams of 1,000 tokens as fast as they come, 16 at a time, direct and
+// through the proxy. Client, upstream and collector share the processors.
 func BenchmarkThroughput(b *testing.B) {
 	upstream := streamer(b, 0)
 	c := newCollector(b)
@@ -239,8 +238,9 @@ func BenchmarkThroughput(b *testing.B) {
 	b.ReportMetric(wall[2].Seconds()/wall[0].Seconds(), "recorded/direct")
 }
 
-// TestThousandStreams: hundreds of streams at once, with PROVISO_TEST_SLOW 1,000, each of its own content: all bytes are
-// equal, all are recorded, and no goroutine and no byte of the buffer is left.
+// TestThousandStreams: hundreds of concurrent streams (1,000 with PROVISO_TEST_SLOW), each with its
+// own content. All bytes are equal, all streams are recorded, and no goroutine and no byte of the
+// buffer remains.
 func TestThousandStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -312,7 +312,7 @@ func TestThousandStreams(t *testing.T) {
 		}
 	}
 	held := ""
-	for range 500 { // the server has the last batch a moment before the proxy knows it
+	for range 500 { // the server has the last batch a moment before the proxy learns it
 		if held = metric(t, p, "proviso_proxy_buffer_used_bytes"); held == "0" {
 			break
 		}

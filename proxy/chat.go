@@ -9,7 +9,7 @@ import (
 // maxParts bounds the tool calls, items and blocks of one answer.
 const maxParts = 256
 
-// call is a tool call that comes in pieces.
+// call is a tool call that arrives in pieces.
 type call struct {
 	id, name  string
 	arguments []byte
@@ -22,7 +22,7 @@ func (c *call) object() *value.Object {
 // chatStream is the stream of POST /chat/completions, and of POST /completions.
 type chatStream struct {
 	pieces
-	plain                       bool         // a text without a message
+	plain                       bool         // a text without a message, as in /completions
 	head                        value.Object // id, model, …
 	content, refusal, reasoning []byte
 	calls                       []*call
@@ -43,7 +43,7 @@ func (s *chatStream) add(o *value.Object) {
 	for _, v := range list(o.At("choices")) {
 		choice := object(v)
 		if n, ok := choice.Get("index"); ok && n != 0.0 {
-			continue // of several answers, the first is recorded
+			continue // if there are several answers, the first is recorded
 		}
 		if s.plain {
 			s.answered = true
@@ -68,7 +68,7 @@ func (s *chatStream) delta(d *value.Object) {
 		at, ok := whole(o.At("index"), maxParts)
 		if !ok {
 			at = max(0, len(s.calls)-1)
-			if o.Text("id") != "" || len(s.calls) == 0 { // a server that does not number its calls
+			if o.Text("id") != "" || len(s.calls) == 0 { // for a server that does not number its calls
 				at = len(s.calls)
 			}
 		}
@@ -117,7 +117,7 @@ func (s *chatStream) answer() *value.Object {
 	return o
 }
 
-// message is the message so far.
+// message returns the message so far.
 func (s *chatStream) message() *value.Object {
 	message := value.ObjectOf("role", "assistant", "content", nil, "refusal", nil)
 	if len(s.content) > 0 || s.finish == "stop" && len(s.calls) == 0 && s.function == nil {
@@ -142,7 +142,7 @@ func (s *chatStream) message() *value.Object {
 	return message
 }
 
-// headOf keeps what an answer says of itself.
+// headOf stores the answer's own description: id, model and the like.
 func headOf(p *pieces, head *value.Object, o *value.Object) {
 	for _, key := range [...]string{"id", "model", "system_fingerprint", "service_tier"} {
 		if v := text(o.At(key)); v != "" && !head.Has(key) && p.hold(v) {

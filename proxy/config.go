@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/ingest"
 )
 
-// Config says where requests go and what is recorded of them. [ReadConfig] makes it.
+// Config defines where requests go and what is recorded about them. [ReadConfig] makes it.
 type Config struct {
 	Upstreams map[string]*url.URL // by the first part of the path
 	Record    *Record             // nil records nothing
@@ -18,12 +18,12 @@ type Config struct {
 	Redact    []ingest.Rule
 }
 
-// Record says where events go.
+// Record defines where events are sent.
 type Record struct {
-	To     *url.URL // of the server, without /v1/events
-	Key    string   // of the server, "" if it needs none
+	To     *url.URL // address of the server, without /v1/events
+	Key    string   // API key for the server; "" if it needs none
 	Sample float64  // share of the conversations that are recorded
-	Buffer int64    // bytes of everything that is recorded and not sent yet
+	Buffer int64    // bytes of recorded data that is not sent yet
 }
 
 // Values of [Config.Versions].
@@ -41,20 +41,19 @@ const (
 	maxBuffer = 16 << 30
 )
 
-// Source is where a name comes from: a header of the request, or the same text for all.
+// Source is the source of a name: a header of the request, or a fixed text.
 type Source struct {
-	Header string // in its canonical form; "" for Text
+	Header string // in canonical form; "" means Text
 	Text   string
 }
 
-// Identify says where the names of an event come from. The headers are not sent to
-// upstreams.
+// Identify defines the sources of an event's names. Its headers are not sent to upstreams.
 type Identify struct {
 	Agent, Conversation, User, Event, Version Source
 	Segment                                   map[string]Source
 }
 
-// headers are the headers that requests are identified by, in order.
+// headers returns the headers that identify requests, sorted.
 func (i *Identify) headers() []string {
 	set := map[string]bool{}
 	for _, s := range append(slices.Collect(maps.Values(i.Segment)), i.Agent, i.Conversation, i.User, i.Event, i.Version) {
@@ -64,7 +63,7 @@ func (i *Identify) headers() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Limits of what is recorded of one exchange, in bytes.
+// Limits of the record of one exchange, in bytes.
 const (
 	maxRequest  = 2 << 20   // of the JSON of a request
 	maxReply    = 2 << 20   // of the JSON of a reply, or of the texts of a stream
@@ -78,14 +77,14 @@ const (
 	maxName     = ingest.MaxName
 )
 
-// Times of the recorder.
+// Times and sizes of the recorder.
 const (
 	batchEvery   = time.Second // between batches that are not full
 	batchBytes   = 1 << 20
 	batchEvents  = 200
 	sendTimeout  = 30 * time.Second
-	restTimeout  = time.Second // for the rest of a request that no upstream takes
+	restTimeout  = time.Second // for the rest of a request that no upstream reads
 	firstBackoff = 500 * time.Millisecond
 	maxBackoff   = 30 * time.Second
-	maxRetry     = time.Minute // that the server may ask for in Retry-After
+	maxRetry     = time.Minute // longest Retry-After of the server that is respected
 )

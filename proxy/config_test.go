@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/proxy"
 )
 
-// TestConfig: the configuration of the manual, with everything.
+// TestConfig reads the complete configuration of the manual.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	const text = `upstreams: {openai: https://api.openai.com, anthropic: https://api.anthropic.com/, local: "http://127.0.0.1:11434/base/"}
@@ -36,8 +36,8 @@ redact: [{pattern: '\d{16}'}, {field: user, hash_env: SALT}]
 	}
 }
 
-// TestConfigMistakes: every mistake has its place, says what is expected, and names the
-// nearest key; all come at once.
+// TestConfigMistakes: all mistakes are reported at once, each with its position, what is expected,
+// and the nearest key.
 func TestConfigMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
@@ -90,7 +90,7 @@ c.yaml:7:11: there is no field "usr"; did you mean user?`},
 			lines = append(lines, line)
 		}
 		got := strings.Join(lines, "\n")
-		if strings.HasSuffix(c.want, ": ") { // the words are those of the YAML library
+		if strings.HasSuffix(c.want, ": ") { // the rest is the text of the YAML library
 			got = got[:min(len(got), len(c.want))]
 		}
 		if d := cmp.Diff(c.want, got); d != "" {
@@ -104,7 +104,7 @@ c.yaml:7:11: there is no field "usr"; did you mean user?`},
 
 const good = "upstreams: {openai: https://api.openai.com}\n"
 
-// FuzzConfig: no text breaks the reader.
+// FuzzConfig: no input crashes the reader.
 func FuzzConfig(f *testing.F) {
 	f.Add(good + "record: {to: http://x, sample: .5, buffer: 1e3MiB}\nidentify: {agent: a, segment: {a: header:b}}\nredact: [{pattern: a}]")
 	f.Add("a: &x [*x]")

@@ -22,9 +22,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// ReadConfig reads a configuration in YAML, or in JSON if the name of the file ends in
-// .json. env has the keys and salts that it names. It reports all mistakes at once;
-// there is no configuration if one of them is more than a warning.
+// ReadConfig reads a configuration in YAML, or in JSON if the file name ends in .json. env supplies
+// the keys and salts that it names. All mistakes are reported at once; if one of them is more than
+// a warning, the configuration is nil.
 func ReadConfig(file string, data []byte, env proviso.Env) (*Config, proviso.Mistakes) {
 	doc, err := document.Parse(file, data)
 	if err != nil {
@@ -62,14 +62,14 @@ type configReader struct {
 	doc      *document.Document
 	env      proviso.Env
 	mistakes proviso.Mistakes
-	more     int // mistakes that are not among them
+	more     int // mistakes that are not in the list
 }
 
-// maxMistakes bounds the mistakes that are reported: to find the place of one takes time in
-// proportion to the file.
+// maxMistakes bounds the reported mistakes, because finding the position of one takes time
+// proportional to the file.
 const maxMistakes = 100
 
-// add reports a mistake, and returns it for what else is known of it.
+// add reports a mistake and returns it, so that the caller can add details.
 func (r *configReader) add(place func(string) proviso.Place, at, message string) *proviso.Mistake {
 	if len(r.mistakes) == maxMistakes {
 		r.more++
@@ -79,19 +79,19 @@ func (r *configReader) add(place func(string) proviso.Place, at, message string)
 	return &r.mistakes[len(r.mistakes)-1]
 }
 
-// wrong reports a mistake at the value of a pointer, or of the nearest parent.
+// wrong reports a mistake at the value that a pointer names, or at its nearest parent.
 func (r *configReader) wrong(at, format string, args ...any) *proviso.Mistake {
 	return r.add(r.doc.Place, at, proviso.Errorf(proviso.Invalid, format, args...).Message)
 }
 
-// member is a member of an object of the configuration, and what reads its value.
+// member is a member of an object in the configuration, and the function that reads its value.
 type member struct {
 	key  string
 	read func(at string, v any)
 }
 
-// members reads an object, and reports the keys that are none of the members. It returns
-// nil, which is empty, if the value is no object.
+// members reads an object and reports unknown keys. If the value is not an object, it returns nil,
+// which reads as empty.
 func (r *configReader) members(at string, v any, list ...member) *value.Object {
 	names := make([]string, len(list))
 	for i, m := range list {
@@ -110,7 +110,8 @@ func (r *configReader) members(at string, v any, list ...member) *value.Object {
 	return o
 }
 
-// object returns a value that has to be an object; nil, which is empty, if it is not.
+// object returns a value that must be an object. If it is not, it returns nil, which reads as
+// empty.
 func (r *configReader) object(at string, v any, with string) *value.Object {
 	o, ok := v.(*value.Object)
 	if !ok {
@@ -143,7 +144,7 @@ func (r *configReader) oneOf(at string, v any, valid ...string) string {
 	return s
 }
 
-// reserved are the first parts of the paths that the proxy itself serves.
+// reserved are the first path parts that the proxy serves itself.
 var reserved = []string{"healthz", "readyz", "metrics"}
 
 func (r *configReader) upstreams(at string, v any) map[string]*url.URL {
@@ -168,7 +169,7 @@ func (r *configReader) upstreams(at string, v any) map[string]*url.URL {
 	return list
 }
 
-// address reads the address of a server.
+// address reads a server address.
 func (r *configReader) address(at string, v any) *url.URL {
 	const expected = "an address such as https://api.example.com"
 	s := r.text(at, v, expected)
@@ -221,7 +222,7 @@ func local(host string) bool {
 	return err == nil && ip.IsLoopback() || strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") || net.ParseIP(host).IsLoopback()
 }
 
-// variable looks up an environment variable that has to be set.
+// variable looks up an environment variable that must be set.
 func (r *configReader) variable(at, name string) string {
 	var v string
 	if r.env != nil {
@@ -265,7 +266,7 @@ func (r *configReader) size(at string, v any) int64 {
 	return int64(n)
 }
 
-// redact reads the rules, and tries them with the salts of the environment.
+// redact reads the redaction rules and checks them with the salts of the environment.
 func (r *configReader) redact(at string, v any) []ingest.Rule {
 	rules, wrong := ingest.ReadRules(v, at)
 	for _, e := range wrong {
@@ -312,11 +313,11 @@ func (r *configReader) segment(at string, v any) map[string]Source {
 	return list
 }
 
-// kept are headers that an upstream needs, or that hold keys; no event has a name from them.
+// kept are headers that an upstream needs or that hold keys. No name may come from them.
 var kept = []string{"Authorization", "X-Api-Key", "Api-Key", "Cookie", "Proxy-Authorization", "Host", "Content-Length", "Content-Type", "Content-Encoding",
 	"Transfer-Encoding", "Connection", "Upgrade", "Expect", "Te", "Trailer", "Keep-Alive", "Proxy-Connection", "Anthropic-Version", "Anthropic-Beta", "Openai-Beta"}
 
-// source reads where a name comes from.
+// source reads the source of a name.
 func (r *configReader) source(at string, v any, fixed bool) Source {
 	expected := "header:NAME, such as header:X-Proviso-Agent"
 	if fixed {

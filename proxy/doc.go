@@ -1,4 +1,3 @@
-// Package proxy passes requests to the APIs of model vendors and records them as events:
-// what goes through stays as it is, byte by byte, whatever happens to its record. Start
-// at [ReadConfig] and [New].
+// Package proxy passes requests to the APIs of model vendors and records them as events: traffic is
+// passed unchanged, byte by byte, even if recording fails. Start at [ReadConfig] and [New].
 package proxy

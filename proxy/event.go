@@ -15,10 +15,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// background is the context of what nothing ends.
+// background is the context of work that is never cancelled.
 var background = context.Background()
 
-// end logs and counts an exchange, and makes an event of its record.
+// end logs and counts an exchange, and builds the event of its record.
 func (p *Proxy) end(x *exchange, cause error) {
 	x.quiet.Stop()
 	x.mu.Lock()
@@ -29,7 +29,7 @@ func (p *Proxy) end(x *exchange, cause error) {
 	}
 	p.metrics.exchange(x)
 	p.logged(x, why)
-	x.record = nil // what is still sent of the request is not taken
+	x.record = nil // the rest of the request is not recorded
 	x.mu.Unlock()
 	if r == nil {
 		return
@@ -42,7 +42,7 @@ func (p *Proxy) end(x *exchange, cause error) {
 	})
 }
 
-// logged writes the line of an exchange.
+// logged writes the log line of an exchange.
 func (p *Proxy) logged(x *exchange, why string) {
 	args := []any{"upstream", x.upstream, "api", x.apiName(), "method", x.method, "status", x.status, "ms", time.Since(x.start).Milliseconds(), "sent", x.sent, "received", x.bytes}
 	if !x.first.IsZero() {
@@ -55,7 +55,7 @@ func (p *Proxy) logged(x *exchange, why string) {
 	p.log.Info("exchange", args...)
 }
 
-// build makes the event of an exchange and hands it to the recorder.
+// build makes the event of an exchange and passes it to the recorder.
 func (p *Proxy) build(x *exchange, r *record, why string) {
 	if rest := r.rest; rest != nil && len(rest.pending) > 0 {
 		r.says(rest.pending, rest.at)
@@ -83,7 +83,7 @@ func (p *Proxy) build(x *exchange, r *record, why string) {
 	p.recorder.add(known.RedactJSON(data))
 }
 
-// event is the record of an exchange; false if there is nothing to say of it.
+// event returns the event of an exchange; false if there is nothing to report yet.
 func (x *exchange) event(r *record, request, reply *value.Object, cut []string, why string) (ingest.Event, bool) {
 	q := &asked{settings: value.NewObject(0)}
 	if request != nil {
@@ -148,7 +148,7 @@ func first(texts ...string) string {
 	return ""
 }
 
-// streamed notes how a stream ended.
+// streamed records how a stream ended.
 func (r *record) streamed(e *ingest.Event) {
 	s := r.stream.state()
 	e.Metadata.Set("stream", true)
@@ -170,7 +170,7 @@ func (x *exchange) answered(e *ingest.Event, r *record, reply *value.Object) {
 	out, err := provider.ReadAnswer(r.api.form, x.upstream, first(e.Model), reply)
 	if err != nil {
 		if e.Error == "" {
-			e.Error = "the reply cannot be read: it is no answer of this API"
+			e.Error = "the reply cannot be read: it is not an answer of this API"
 		}
 		return
 	}
@@ -189,7 +189,7 @@ func (x *exchange) answered(e *ingest.Event, r *record, reply *value.Object) {
 	}
 }
 
-// statusError describes a reply that is an error.
+// statusError describes an error reply.
 func statusError(status int, reply *value.Object) string {
 	text := fmt.Sprintf("HTTP %d", status)
 	if why := cmp.Or(errorText(reply.At("error")), reply.Text("message")); why != "" {
@@ -198,7 +198,7 @@ func statusError(status int, reply *value.Object) string {
 	return text
 }
 
-// bound cuts what an event says to the limits of events, after it was redacted.
+// bound cuts an event to the limits of events, after redaction.
 func (p *Proxy) bound(e *ingest.Event) {
 	meta := e.Metadata
 	limit := func(name string, to *string, most int) {
@@ -237,5 +237,5 @@ func (p *Proxy) bound(e *ingest.Event) {
 	}
 }
 
-// plausible reports whether a server takes a number of tokens.
+// plausible reports whether a server accepts a number of tokens.
 func plausible(n int64) bool { return n >= 0 && n <= 1e15 }

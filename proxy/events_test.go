@@ -21,8 +21,8 @@ var forms = []struct{ name, path, body string }{
 	{"completions", "/openai/v1/completions", `{"model":"gpt-3.5-turbo-instruct","prompt":"How are you?","stream":%t}`},
 }
 
-// TestEvents: an exchange is the same event whether it is streamed or not, and has what
-// the request and the reply say.
+// TestEvents: an exchange gives the same event with and without a stream, and the event has the
+// content of request and reply.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]fakemodel.Reply{
@@ -91,7 +91,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestEventSays: every field of the event of each API.
+// TestEventSays checks every field of the event of each API.
 func TestEventSays(t *testing.T) {
 	t.Parallel()
 	for _, form := range forms {

@@ -24,37 +24,37 @@ var errSilent = errors.New("the upstream is silent")
 // exchange is one request and its reply.
 type exchange struct {
 	upstream string
-	path     string // behind the name of the upstream, escaped
-	api      *api   // nil if the form is not known
+	path     string // after the name of the upstream, escaped
+	api      *api   // nil if the format is not recorded
 	method   string
 	start    time.Time
-	client   context.Context // ends when the client leaves
-	out      http.Header     // of the reply to the client
+	client   context.Context // ends when the client disconnects
+	out      http.Header     // header of the reply to the client
 	quiet    *time.Timer
 	silence  time.Duration
-	passed   bool         // all of the reply was written
-	body     *requestBody // of the request; nil if there is none
+	passed   bool         // the whole reply was written
+	body     *requestBody // body of the request; nil if there is none
 
-	mu      sync.Mutex // the body of the request is read while that of the reply is
+	mu      sync.Mutex // the bodies of request and reply are read concurrently
 	status  int        // 0 before the reply
 	local   bool       // the proxy itself answered
-	first   time.Time  // of the first byte of the body
+	first   time.Time  // time of the first byte of the reply's body
 	last    time.Time
-	bytes   int64 // of the body of the reply
-	sent    int64 // of the body of the request
+	bytes   int64 // bytes read of the reply's body
+	sent    int64 // bytes read of the request's body
 	end     error // io.EOF, or why the reply ended early
 	upload  error // why the request ended early
 	failure string
 	record  *record // nil if it is not recorded
 }
 
-// names are what identifies an event.
+// names identify an event.
 type names struct {
 	agent, conversation, user, event, version, trace string
 	segment                                          map[string]string
 }
 
-// begin looks at the head of a request.
+// begin reads the head of a request.
 func (p *Proxy) begin(r *http.Request, upstream, rest string) *exchange {
 	x := &exchange{upstream: upstream, path: rest, method: r.Method, start: time.Now(), api: apiOf(r.Method, rest), client: r.Context()}
 	p.metrics.open.Inc()
@@ -74,7 +74,7 @@ func (p *Proxy) begin(r *http.Request, upstream, rest string) *exchange {
 	return x
 }
 
-// names reads what identifies a request.
+// names reads the identifying headers of a request.
 func (i *Identify) names(h http.Header) names {
 	n := names{agent: i.Agent.of(h), conversation: i.Conversation.of(h), user: i.User.of(h), event: i.Event.of(h), version: i.Version.of(h)}
 	for name, s := range i.Segment {
@@ -93,7 +93,7 @@ func (i *Identify) names(h http.Header) names {
 	return n
 }
 
-// of is the text of a source in a request.
+// of returns the text of a source for a request.
 func (s Source) of(h http.Header) string {
 	if s.Header == "" {
 		return s.Text
@@ -107,7 +107,7 @@ func random() string {
 	return hex.EncodeToString(b[:])
 }
 
-// sampled decides whether an exchange is recorded: conversations as a whole.
+// sampled decides whether an exchange is recorded. Conversations are sampled as a whole.
 func sampled(n names, share float64) bool {
 	if share >= 1 {
 		return true
@@ -120,8 +120,7 @@ func sampled(n names, share float64) bool {
 	return float64(binary.BigEndian.Uint64(sum[:])) < share*math.Pow(2, 64)
 }
 
-// secretsIn are the keys of a request, so that a reply that repeats them is not recorded
-// with them.
+// secretsIn returns the keys in a request, so that they are not recorded if a reply repeats them.
 func secretsIn(r *http.Request) []string {
 	var list []string
 	for name, values := range r.Header {
@@ -146,7 +145,7 @@ func secretsIn(r *http.Request) []string {
 	return list
 }
 
-// apiName is the name of the form for logs and metrics.
+// apiName is the name of the format for logs and metrics.
 func (x *exchange) apiName() string {
 	if x.api == nil {
 		return "other"
@@ -154,16 +153,16 @@ func (x *exchange) apiName() string {
 	return x.api.name
 }
 
-// watch ends the request when nothing has passed for some time.
+// watch cancels the request if nothing passes for the given time.
 func (x *exchange) watch(silence time.Duration, cancel context.CancelCauseFunc) {
 	x.silence = silence
 	x.quiet = time.AfterFunc(silence, func() { cancel(errSilent) })
 }
 
-// alive notes that something has passed.
+// alive records that something has passed.
 func (x *exchange) alive() { x.quiet.Reset(x.silence) }
 
-// head notes the head of a reply.
+// head records the head of a reply.
 func (x *exchange) head(resp *http.Response) {
 	x.alive()
 	x.mu.Lock()
@@ -174,7 +173,7 @@ func (x *exchange) head(resp *http.Response) {
 	}
 }
 
-// failed notes why there is no answer.
+// failed records why there is no answer.
 func (x *exchange) failed(why string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,7 +182,7 @@ func (x *exchange) failed(why string) {
 	}
 }
 
-// unreached notes that the proxy answers in place of the upstream.
+// unreached records that the proxy answers in place of the upstream.
 func (x *exchange) unreached(status int, why string) {
 	x.failed(why)
 	x.mu.Lock()
@@ -197,7 +196,7 @@ func (x *exchange) uploadBroke() bool {
 	return x.upload != nil
 }
 
-// recorded reports whether an exchange with a body is recorded.
+// recorded reports whether an exchange with a request body is recorded.
 func (x *exchange) recorded() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -208,17 +207,17 @@ func (x *exchange) recorded() bool {
 type requestBody struct {
 	from   io.Reader
 	x      *exchange
-	turn   sync.Mutex // one reads at a time
+	turn   sync.Mutex // held while reading
 	closed atomic.Bool
 }
 
-// Close ends the reading of the upstream. The server closes the body itself.
+// Close stops the upstream from reading. The server closes the body itself.
 func (b *requestBody) Close() error {
 	b.closed.Store(true)
 	return nil
 }
 
-// Read reads what the upstream gets next.
+// Read reads the next part for the upstream.
 func (b *requestBody) Read(p []byte) (int, error) {
 	if b.closed.Load() {
 		return 0, http.ErrBodyReadAfterClose
@@ -226,10 +225,10 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return asks{b}.Read(p)
 }
 
-// asks reads a body although the upstream does not any more.
+// asks reads a body even after the upstream has closed it.
 type asks struct{ *requestBody }
 
-// Read reads what is sent next.
+// Read reads the next part of the body, and records it.
 func (b asks) Read(p []byte) (int, error) {
 	b.turn.Lock()
 	defer b.turn.Unlock()
@@ -248,8 +247,8 @@ func (b asks) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// replyBody is the body of a reply on its way to the client. What it passes is looked at
-// only after the client has got it, when the next part is read.
+// replyBody is the body of a reply on its way to the client. A part is recorded only after the
+// client has received it, when the next part is read.
 type replyBody struct {
 	io.ReadCloser
 	x       *exchange
@@ -257,7 +256,7 @@ type replyBody struct {
 	at      time.Time
 }
 
-// Read reads what the client gets next.
+// Read reads the next part for the client.
 func (b *replyBody) Read(p []byte) (int, error) {
 	x := b.x
 	if len(b.pending) > 0 {
@@ -286,13 +285,13 @@ func (b *replyBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look gives the record what has passed.
+// look records the part that has passed.
 func (b *replyBody) look() {
 	b.x.record.says(b.pending, b.at)
 	b.pending = b.pending[:0]
 }
 
-// outcome says why an exchange did not end as it should; "" if it did.
+// outcome returns why an exchange ended early; "" if it did not.
 func (x *exchange) outcome(ctx error) string {
 	switch {
 	case x.failure != "":

@@ -2,23 +2,23 @@ package proxy
 
 import "bytes"
 
-// frames reads server-sent events in pieces as they pass. Comments and names of events
-// are left out: the data says what it is.
+// frames reads server-sent events in pieces as they pass. Comments and event names are ignored,
+// because the data contains the type.
 type frames struct {
 	allow *allowance
 	event func(data []byte) // receives the data of an event; it must not keep it
 
-	line  []byte // the part of a line that has come
+	line  []byte // the part of the line that has arrived
 	data  []byte // of the current event
-	some  bool   // it has data
+	some  bool   // the current event has data
 	cr    bool   // the last byte was a carriage return
-	began bool   // the byte order mark is behind
+	began bool   // the place of a byte order mark has passed
 	skip  bool   // the current line or event is too long
 	cut   bool   // an event was left out
-	done  bool   // there was no room; nothing more is read
+	done  bool   // there was no room, so nothing more is read
 }
 
-// write takes the next piece.
+// write reads the next piece.
 func (f *frames) write(p []byte) {
 	for len(p) > 0 && !f.done {
 		if f.cr && p[0] == '\n' {
@@ -41,7 +41,7 @@ func (f *frames) write(p []byte) {
 	}
 }
 
-// keep adds to the line.
+// keep appends to the line.
 func (f *frames) keep(p []byte) {
 	if f.skip || len(p) == 0 {
 		return
@@ -57,7 +57,7 @@ func (f *frames) keep(p []byte) {
 	f.line = append(f.line, p...)
 }
 
-// finish reads a whole line.
+// finish reads a complete line.
 func (f *frames) finish(line []byte) {
 	if !f.began {
 		f.began = true
@@ -89,7 +89,7 @@ func (f *frames) finish(line []byte) {
 	f.data, f.some = append(f.data, rest...), true
 }
 
-// end reads what is left if the stream did not end with an empty line.
+// end reads the last event if the stream did not end with an empty line.
 func (f *frames) end() {
 	if f.done {
 		return

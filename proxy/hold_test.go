@@ -27,7 +27,7 @@ func trimmed(text string, most, long int, seed uint64) *trimmer {
 	return t
 }
 
-// TestTrimmer: what is within the limits is copied as it is; what is not stays valid.
+// TestTrimmer: input within the limits is copied unchanged, and other input stays valid.
 func TestTrimmer(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 400) // 2000 bytes
@@ -55,7 +55,7 @@ func TestTrimmer(t *testing.T) {
 			}
 		}
 	}
-	for n := range 500 { // the end of the limit falls on each place in turn, also on the brackets
+	for n := range 500 { // the limit falls on each position in turn, brackets included
 		got := trimmed(`{"a":[`+strings.Repeat(`"`+strings.Repeat("x", 900)+`",`, 4)+`[`+strings.Repeat("2", n+1)+`]]}`, 4000, 1000, 1)
 		if !json.Valid(got.buf) {
 			t.Fatalf("%d digits: %s", n+1, got.buf[len(got.buf)-20:])
@@ -66,7 +66,7 @@ func TestTrimmer(t *testing.T) {
 	}
 }
 
-// TestSeam: no half of a secret is left where a text was cut off.
+// TestSeam: no part of a secret remains where a text was cut.
 func TestSeam(t *testing.T) {
 	t.Parallel()
 	const secret = "4929123412341234"
@@ -82,7 +82,7 @@ func TestSeam(t *testing.T) {
 	}
 }
 
-// FuzzTrimmer: valid JSON stays valid, and within the limit; what fits is unchanged.
+// FuzzTrimmer: valid JSON stays valid and within the limit, and is unchanged if it fits.
 func FuzzTrimmer(f *testing.F) {
 	f.Add(`{"a":[1,"x\"y\\",{"b":null}],"c":"`+strings.Repeat("é ", 100)+`"}`, uint64(1))
 	f.Add(`["\ud83d\ude00",{"":""}]`, uint64(2))
@@ -118,7 +118,7 @@ func framed(text string, seed uint64) []string {
 	return got
 }
 
-// TestFrames: events are found whatever ends their lines and wherever the parts end.
+// TestFrames: events are found whatever ends their lines, and wherever the pieces end.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -145,8 +145,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// FuzzStream: no stream breaks the assembly of any API; it is bounded, does not depend on
-// where its parts end, and what it makes can be read.
+// FuzzStream: no stream crashes the assembly of any API. The result is bounded, can be read, and
+// does not depend on where the pieces end.
 func FuzzStream(f *testing.F) {
 	for i, text := range []string{
 		`data: {"choices":[{"index":0,"delta":{"content":"a","tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{"}}]}}]}`,
@@ -189,7 +189,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// FuzzAsked: no request breaks its reader.
+// FuzzAsked: no request crashes its reader.
 func FuzzAsked(f *testing.F) {
 	for _, text := range []string{
 		`{"messages":[{"role":"user","content":[{"type":"text","text":"a"},7,null,{"type":"image_url"}]},{"role":"tool","content":{"type":"x"}},9]}`,
@@ -214,7 +214,7 @@ func FuzzAsked(f *testing.F) {
 	})
 }
 
-// TestAllowance: what an exchange holds never goes beyond the budget, and comes back.
+// TestAllowance: an exchange never holds more than the budget, and returns everything.
 func TestAllowance(t *testing.T) {
 	t.Parallel()
 	b := &budget{limit: 10_000}

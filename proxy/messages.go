@@ -2,14 +2,14 @@ package proxy
 
 import "github.com/proviso-eval/proviso/value"
 
-// block is a part of an answer that comes in pieces: of a message of Anthropic's, or of an
-// item of /responses.
+// block is a part of an answer that arrives in pieces: of an Anthropic message, or of an item of
+// /responses.
 type block struct {
-	start *value.Object // as it began: type, id, name
-	text  []byte        // text, thoughts or the JSON of a tool's input
+	start *value.Object // its first event: type, id, name
+	text  []byte        // text, thoughts or the JSON of a tool input
 }
 
-// object is a block as far as it has come.
+// object returns the block so far.
 func (b *block) object() *value.Object {
 	o := b.start.Clone()
 	switch kind := o.Text("type"); kind {
@@ -33,7 +33,7 @@ func (b *block) object() *value.Object {
 // messagesStream is the stream of POST /v1/messages.
 type messagesStream struct {
 	pieces
-	head   *value.Object // the message without its content; nil before it
+	head   *value.Object // the message without its content; nil before it arrives
 	usage  *value.Object
 	blocks []*block
 	finish any
@@ -78,7 +78,7 @@ func (s *messagesStream) add(o *value.Object) {
 	}
 }
 
-// count keeps the numbers of tokens, the latest of each.
+// count records the numbers of tokens. Later numbers replace earlier ones.
 func (s *messagesStream) count(u *value.Object) {
 	if s.usage == nil {
 		return

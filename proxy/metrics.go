@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// metrics are the Prometheus metrics. Labels hold names of the configuration and of this
-// package, and nothing of a client.
+// metrics are the Prometheus metrics. Labels hold names from the configuration and from this
+// package, but nothing from a client.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -49,7 +49,7 @@ func newMetrics(p *Proxy) *metrics {
 	return m
 }
 
-// exchange counts one that has ended. The caller holds its lock.
+// exchange counts an exchange that has ended. The caller holds the lock of x.
 func (m *metrics) exchange(x *exchange) {
 	m.open.Dec()
 	name := x.apiName()

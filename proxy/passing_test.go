@@ -25,11 +25,11 @@ import (
 	"github.com/proviso-eval/proviso/proxy"
 )
 
-// rawUpstream answers each connection with the same bytes after it has read the head of
-// a request and as much of its body as Content-Length says, and closes it.
+// rawUpstream answers each connection with the same bytes, after it has read the head of a request
+// and as much of its body as Content-Length says. Then it closes the connection.
 func rawUpstream(t testing.TB, reply string) string {
 	t.Helper()
-	if at := strings.LastIndex(reply, "HTTP/1.1 "); at >= 0 { // no client uses the connection again
+	if at := strings.LastIndex(reply, "HTTP/1.1 "); at >= 0 { // no client reuses the connection
 		end := at + strings.Index(reply[at:], "\r\n")
 		reply = reply[:end] + "\r\nConnection: close" + reply[end:]
 	}
@@ -58,14 +58,14 @@ func rawUpstream(t testing.TB, reply string) string {
 	return "http://" + l.Addr().String()
 }
 
-// heard is a reply as a client hears it.
+// heard is a reply as a client receives it.
 type heard struct {
 	Status  int
 	Header  http.Header
 	Body    string
 	Trailer http.Header
 	Interim []int
-	End     string // "" if the reply was whole
+	End     string // "" if the reply was complete
 }
 
 // hear sends a request over TCP and reads the reply to its end.
@@ -114,7 +114,7 @@ func withLength(head, body string) string {
 	return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
 }
 
-// chunked cuts a body into chunks of random sizes.
+// chunked splits a body into chunks of random sizes.
 func chunked(r *rand.Rand, body string) string {
 	var b strings.Builder
 	for len(body) > 0 {
@@ -133,7 +133,7 @@ func randomBytes(r *rand.Rand, n int) string {
 	return string(b)
 }
 
-// TestReplies: a client hears from the proxy what it would hear from the upstream.
+// TestReplies: a client receives from the proxy what it would receive from the upstream.
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -192,8 +192,8 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestRequests: the upstream gets what the client sends, without hop-by-hop headers and
-// those that identify.
+// TestRequests: the upstream receives what the client sends, without hop-by-hop headers and without
+// identifying headers.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	type got struct {
@@ -238,7 +238,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestPaths: what is no upstream is refused, and no path leaves that of an upstream.
+// TestPaths: a path that names no upstream is refused, and no path leaves that of its upstream.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	upstream := rawUpstream(t, withLength("HTTP/1.1 200 OK\r\n", "upstream"))
@@ -297,7 +297,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestClientLeaves: the upstream is told at once, and the event says it.
+// TestClientLeaves: the upstream learns it at once, and the event reports it.
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
@@ -328,8 +328,8 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// TestSilence: an upstream that hangs is given up: before its reply by an answer of the
-// proxy, in the middle of a stream by a cut.
+// TestSilence: the proxy abandons an upstream that hangs. Before the reply, it answers itself; in
+// the middle of a stream, it cuts the stream off.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -360,8 +360,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestUnreachable: nothing listens there, or it hangs up. Neither the client nor the log
-// learns an address or a path; the event says what was asked.
+// TestUnreachable: nothing listens, or the upstream hangs up. Neither the client nor the log learns
+// an address or a path, and the event has the request.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -390,7 +390,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestContinue: a client that waits for 100 Continue gets it from the upstream, or its
+// TestContinue: a client that waits for 100 Continue gets it from the upstream, or the upstream's
 // refusal without sending the body.
 func TestContinue(t *testing.T) {
 	t.Parallel()
@@ -447,8 +447,8 @@ func TestContinue(t *testing.T) {
 	}
 }
 
-// TestUpload: a large request is passed while it comes, in bounded memory, and its event
-// says that it was cut.
+// TestUpload: a large request is passed on while it arrives, in bounded memory, and its event
+// reports that it was cut.
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	const size = 96 << 20
@@ -503,7 +503,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestHTTP2: an upstream that speaks HTTP/2 is passed as well, streams and all.
+// TestHTTP2: requests to an upstream with HTTP/2 are passed as well, including streams.
 func TestHTTP2(t *testing.T) {
 	t.Parallel()
 	body := randomBytes(rand.New(rand.NewPCG(3, 4)), 300_000)
@@ -570,8 +570,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestStop: open streams are finished, new requests are refused, and what is recorded is
-// sent. A stream that takes too long is cut off, and said.
+// TestStop: open streams finish, new requests are refused, and recorded events are sent. A stream
+// that takes too long is cut off and reported.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, long := range []bool{false, true} {
@@ -638,8 +638,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestEarlyReply: an upstream replies while the request is still being sent, and both go
-// on to their end.
+// TestEarlyReply: an upstream replies while the request is still being sent, and both are
+// completed.
 func TestEarlyReply(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -681,7 +681,7 @@ func TestEarlyReply(t *testing.T) {
 	}
 }
 
-// TestTLS: the proxy itself offers TLS and HTTP/2, and streams pass it part by part.
+// TestTLS: the proxy itself offers TLS and HTTP/2, and streams pass part by part.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	certified := httptest.NewTLSServer(http.NotFoundHandler())

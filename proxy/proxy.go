@@ -22,36 +22,36 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// DefaultSilence is how long an upstream may usually send nothing.
+// DefaultSilence is the default time that an upstream may send nothing.
 const DefaultSilence = 30 * time.Minute
 
-// Options say how a proxy works. Config is required.
+// Options configure a proxy. Config is required.
 type Options struct {
 	Config  *Config
-	Env     proviso.Env   // has the salts of the rules, and HTTPS_PROXY and the like; nil is empty
+	Env     proviso.Env   // supplies the salts of the rules, and HTTPS_PROXY and the like; nil is empty
 	Log     *slog.Logger  // nil logs nothing
-	Silence time.Duration // after which an upstream that sends nothing is given up; 0 is DefaultSilence
-	Every   time.Duration // between batches of events that are not full; 0 is a second
-	// Upstream replaces the connections to upstreams; nil is the network. It must not
-	// decompress bodies.
+	Silence time.Duration // time after which an upstream that sends nothing is abandoned; 0 means DefaultSilence
+	Every   time.Duration // time between batches of events that are not full; 0 means a second
+	// Upstream replaces the connections to upstreams; nil means the network. It must not decompress
+	// bodies.
 	Upstream http.RoundTripper
 }
 
-// Proxy is an http.Handler. [Proxy.Serve] serves it and sends what it records.
+// Proxy is an http.Handler. [Proxy.Serve] serves it and sends the recorded events.
 type Proxy struct {
 	config   *Config
 	log      *slog.Logger
 	silence  time.Duration
-	headers  []string // by which requests are identified; not sent on
+	headers  []string // headers that identify requests; removed before requests are passed on
 	reverse  *httputil.ReverseProxy
-	network  *transport.Transport // nil if another is used
+	network  *transport.Transport // nil if Options.Upstream is set
 	redactor *ingest.Redactor
 	budget   *budget
 	recorder *recorder // nil if nothing is recorded
 	metrics  *metrics
 	ready    atomic.Bool
-	open     atomic.Int64  // requests that are being passed
-	builders chan struct{} // bounds what is computed at a time for records
+	open     atomic.Int64  // requests in flight
+	builders chan struct{} // bounds how many records are processed at once
 	building sync.WaitGroup
 }
 
@@ -88,7 +88,7 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// buffers keeps the memory through which bodies pass.
+// buffers pools the buffers that bodies are copied through.
 type buffers struct{ pool sync.Pool }
 
 const bufferSize = 16 << 10
@@ -114,7 +114,7 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// ServeHTTP passes a request on, or answers at one of the paths of the proxy itself.
+// ServeHTTP passes a request on, or answers at one of the proxy's own paths.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest := splitPath(r.URL.EscapedPath())
 	to := p.config.Upstreams[name]
@@ -139,9 +139,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = x.body
 	}
 	x.out = w.Header()
-	// An upstream may reply before it has read everything. Without this the server closes
-	// the body of the request at the first part of the reply, and the connection to the
-	// upstream ends with it. HTTP/2 does so anyway.
+	// An upstream may reply before it has read the whole request. Without full duplex, the server
+	// closes the request body at the first part of the reply, and the connection to the upstream
+	// ends with it. HTTP/2 is always full duplex.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	p.reverse.ServeHTTP(w, r)
 	x.passed = true
@@ -161,7 +161,8 @@ func splitPath(path string) (first, rest string) {
 	return first, rest
 }
 
-// rewrite makes the request that an upstream gets: the same, without what identifies it.
+// rewrite makes the request for the upstream: the same request, without the headers that identify
+// it.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	x := exchangeOf(r.In.Context())
 	to := p.config.Upstreams[x.upstream]
@@ -172,7 +173,7 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		u.Path, u.RawPath = plain, path
 	}
 	r.Out.URL, r.Out.Host = u, ""
-	r.Out.Trailer = r.In.Trailer // it is filled at the end of the body
+	r.Out.Trailer = r.In.Trailer // it is filled in at the end of the body
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := r.In.Header[name]; ok {
 			r.Out.Header[name] = v
@@ -183,10 +184,10 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// replied looks at the head of a reply.
+// replied reads the head of a reply.
 func (p *Proxy) replied(resp *http.Response) error {
 	x := exchangeOf(resp.Request.Context())
-	x.out["Date"], x.out["Content-Type"] = nil, nil // the server adds nothing that the upstream did not say
+	x.out["Date"], x.out["Content-Type"] = nil, nil // the server adds no header that the upstream did not send
 	x.head(resp)
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		resp.Body = &replyBody{ReadCloser: resp.Body, x: x}
@@ -194,7 +195,7 @@ func (p *Proxy) replied(resp *http.Response) error {
 	return nil
 }
 
-// unanswered answers in place of an upstream that could not be reached.
+// unanswered answers in place of an upstream that cannot be reached.
 func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	status, code, message := http.StatusBadGateway, "upstream_unreachable", "the upstream "+x.upstream+" cannot be reached: "+transport.Reason(err)
@@ -214,17 +215,17 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// readRest reads what an upstream did not take of a request, so that its event says what was
-// asked. The client has its answer.
+// readRest reads the part of a request that the upstream did not read, so that the event has the
+// whole request. The client already has its answer.
 func (x *exchange) readRest(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
 	if c.Flush() != nil || c.SetReadDeadline(time.Now().Add(restTimeout)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, asks{x.body}, maxRequest) // as far as it has come
+	_, _ = io.CopyN(io.Discard, asks{x.body}, maxRequest) // as far as it has arrived
 }
 
-// own answers at the paths of the proxy itself.
+// own answers at the proxy's own paths.
 func (p *Proxy) own(w http.ResponseWriter, r *http.Request, name, rest string) {
 	read := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
@@ -251,5 +252,5 @@ func answer(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body+"\n") // the client may be gone
+	_, _ = io.WriteString(w, body+"\n") // the client may have disconnected
 }

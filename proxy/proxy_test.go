@@ -20,8 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// collector is a server that takes events as POST /v1/events does, and misbehaves on
-// request.
+// collector is a server that accepts events as POST /v1/events does, and misbehaves on request.
 type collector struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -29,12 +28,12 @@ type collector struct {
 	seen   map[string]bool
 	bodies []string
 	keys   map[string]bool
-	answer func(w http.ResponseWriter, n int) bool // true if it has answered
+	answer func(w http.ResponseWriter, n int) bool // returns true if it has answered
 	calls  int
 	wrong  []string
 }
 
-// asked is how many requests came.
+// asked returns the number of requests so far.
 func (c *collector) asked() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +107,7 @@ func (c *collector) wait(t testing.TB, n int) []ingest.Event {
 	return c.events
 }
 
-// served is a proxy that runs.
+// served is a running proxy.
 type served struct {
 	*proxy.Proxy
 	url  string
@@ -154,7 +153,7 @@ func start(t testing.TB, config string, change ...func(*proxy.Options, *proxy.Se
 	return out
 }
 
-// configFor is a configuration with everything, for an upstream and a collector.
+// configFor is a configuration with all settings, for an upstream and a collector.
 func configFor(upstream, to string) string {
 	return `
 upstreams: {openai: ` + upstream + `, anthropic: ` + upstream + `}

@@ -17,24 +17,24 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// sink takes a body in pieces.
+// sink receives a body in pieces.
 type sink interface{ write(p []byte) }
 
-// record is what is kept of an exchange until it is an event.
+// record collects the data of an exchange until it becomes an event.
 type record struct {
 	allow *allowance
 	api   *api
 	names names
-	keys  []string // of the request, which must not be kept
+	keys  []string // keys in the request, which must not be recorded
 
 	asked    sink // nil if the request cannot be read
 	answered sink
-	rest     *replyBody // has a last part that was not looked at
+	rest     *replyBody // its last part was not recorded yet
 	status   int
 	stream   assembly // nil unless the reply is a stream
-	retry    string   // Retry-After of an error
+	retry    string   // Retry-After of an error reply
 	first    time.Time
-	at       time.Time // when the current part came
+	at       time.Time // when the current part arrived
 	unread   string    // why the request or the reply cannot be read
 	closed   bool
 }
@@ -45,10 +45,10 @@ func newRecord(b *budget, a *api, n names, keys []string) *record {
 	return r
 }
 
-// request looks at the head of the request.
+// request reads the head of the request.
 func (r *record) request(h http.Header) { r.asked = r.sinkOf(h, maxRequest, nil) }
 
-// sinkOf chooses how a body is kept.
+// sinkOf chooses how a body is recorded.
 func (r *record) sinkOf(h http.Header, most int, stream func([]byte)) sink {
 	switch coding := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); coding {
 	case "", "identity":
@@ -68,7 +68,7 @@ func (r *record) plain(most int, stream func([]byte)) sink {
 	return &trimmer{allow: r.allow, most: most, text: maxString}
 }
 
-// reply looks at the head of the reply.
+// reply reads the head of the reply.
 func (r *record) reply(resp *http.Response) {
 	r.status = resp.StatusCode
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -89,14 +89,14 @@ func (r *record) reply(resp *http.Response) {
 // maxError bounds the body of an error.
 const maxError = 64 << 10
 
-// asks takes a part of the request.
+// asks records a part of the request.
 func (r *record) asks(p []byte) {
 	if r.asked != nil && !r.closed {
 		r.asked.write(p)
 	}
 }
 
-// says takes a part of the reply.
+// says records a part of the reply.
 func (r *record) says(p []byte, at time.Time) {
 	if r.answered != nil && !r.closed {
 		r.at = at
@@ -104,7 +104,7 @@ func (r *record) says(p []byte, at time.Time) {
 	}
 }
 
-// event takes the data of one event of the stream.
+// event records the data of one event of the stream.
 func (r *record) event(data []byte) {
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		r.stream.state().ended = true
@@ -120,7 +120,7 @@ func (r *record) event(data []byte) {
 	}
 }
 
-// encoded keeps a compressed body until its end.
+// encoded holds a compressed body until it is complete.
 type encoded struct {
 	allow  *allowance
 	coding string
@@ -137,10 +137,10 @@ func (e *encoded) write(p []byte) {
 	e.data = append(e.data, p...)
 }
 
-// maxDecoded bounds what is read of a compressed body.
+// maxDecoded bounds the decompressed size of a body that is read.
 const maxDecoded = 32 << 20
 
-// decode gives the sink what was compressed, as far as it can be read.
+// decode decompresses the body into the sink, as far as it can be read.
 func (e *encoded) decode() {
 	from, err := decoder(e.coding, e.data)
 	if err != nil {
@@ -178,7 +178,7 @@ func decoder(coding string, data []byte) (io.ReadCloser, error) {
 	return gzip.NewReader(in)
 }
 
-// parse reads an object; nil if there is none.
+// parse reads an object; nil if the data is not one.
 func parse(data []byte) *value.Object {
 	v, err := value.ParseReply(background, strings.ToValidUTF8(string(data), "\uFFFD"))
 	if err != nil {
@@ -187,8 +187,8 @@ func parse(data []byte) *value.Object {
 	return object(v)
 }
 
-// close ends the sinks and returns what was asked and answered, and whether something
-// of the two was cut off. Nothing is taken after it.
+// close ends the sinks. It returns the request, the reply, and the names of those that were cut
+// off. Nothing is recorded after it.
 func (r *record) close() (request, reply *value.Object, cut []string) {
 	r.closed = true
 	request, cutRequest := r.finish(r.asked)
@@ -206,7 +206,7 @@ func (r *record) close() (request, reply *value.Object, cut []string) {
 	return request, reply, cut
 }
 
-// finish ends a sink.
+// finish ends a sink and returns its object, and whether it was cut off.
 func (r *record) finish(s sink) (*value.Object, bool) {
 	switch s := s.(type) {
 	case *encoded:
@@ -223,14 +223,14 @@ func (r *record) finish(s sink) (*value.Object, bool) {
 	return nil, false
 }
 
-// budget is a number of bytes that everything that is recorded shares: what is being
-// copied of requests and replies, and events that wait to be sent.
+// budget is a number of bytes shared by everything that is recorded: the copies of requests and
+// replies, and the events that wait to be sent.
 type budget struct {
 	limit int64
 	used  atomic.Int64
 }
 
-// take reserves n bytes, if there are so many.
+// take reserves n bytes if they are available.
 func (b *budget) take(n int64) bool {
 	for {
 		used := b.used.Load()
@@ -246,20 +246,19 @@ func (b *budget) take(n int64) bool {
 // give returns n bytes.
 func (b *budget) give(n int64) { b.used.Add(-n) }
 
-// allowance is the part of the budget that one exchange has reserved. It is not safe for
-// concurrent use.
+// allowance is the part of the budget that one exchange has reserved. It is not safe for concurrent
+// use.
 type allowance struct {
 	from   *budget
 	bytes  int64 // reserved
 	used   int64
-	denied bool // there was no room; what the exchange holds is incomplete
+	denied bool // there was no room, so the exchange's data is incomplete
 }
 
-// step is by how much an allowance grows at least, so that streams touch the counter
-// that all share only now and then.
+// step is the minimum growth of an allowance, so that streams rarely touch the shared counter.
 const step = 4 << 10
 
-// use reports whether n more bytes may be held. Once it was denied, it stays so.
+// use reserves n more bytes and reports whether they may be held. Once denied, it stays denied.
 func (a *allowance) use(n int) bool {
 	if a.denied {
 		return false
@@ -275,7 +274,7 @@ func (a *allowance) use(n int) bool {
 	return true
 }
 
-// end returns everything.
+// end returns all reserved bytes to the budget.
 func (a *allowance) end() {
 	a.from.give(a.bytes)
 	a.bytes, a.used, a.denied = 0, 0, true

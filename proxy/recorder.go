@@ -16,16 +16,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// result is what happened to a record.
+// result is the fate of a record.
 type result int
 
 const (
-	accepted   result = iota // the server has it
-	duplicate                // the server had it
-	rejected                 // the server does not take it
-	full                     // there was no room in the buffer
-	stopped                  // the proxy stopped before the server had it
-	unsampled                // left out by sample
+	accepted   result = iota // the server accepted it
+	duplicate                // the server already had it
+	rejected                 // the server rejected it
+	full                     // the buffer was full
+	stopped                  // the proxy stopped before the server had accepted it
+	unsampled                // left out by sampling
 	unfinished               // the reply has no answer yet
 	results
 )
@@ -33,27 +33,27 @@ const (
 // resultNames are the values of the label result, in the order of the constants.
 var resultNames = [results]string{"accepted", "duplicate", "rejected", "dropped_full", "dropped_stopped", "not_sampled", "not_finished"}
 
-// recorder sends events to a server. It never makes anybody wait.
+// recorder sends events to a server. Callers never wait for it.
 type recorder struct {
 	url    string
 	key    string
 	client *http.Client
 	budget *budget
 	log    *slog.Logger
-	every  time.Duration // between batches that are not full
+	every  time.Duration // time between batches that are not full
 
 	counts  [results]atomic.Int64
-	batches atomic.Int64 // that were sent
+	batches atomic.Int64 // batches that were sent
 	retries atomic.Int64
 
 	mu      sync.Mutex
 	queue   [][]byte
 	bytes   int
 	ending  bool
-	wake    chan struct{} // holds one: a batch is full, or the end has come
+	wake    chan struct{} // holds one value: a batch is full, or the recorder is ending
 	warned  time.Time     // when a drop was last logged
-	dropped int64         // since then
-	problem string        // why the server has not taken the last batch; "" if it has
+	dropped int64         // events dropped since then
+	problem string        // why the server has not accepted the last batch; "" if it has
 }
 
 func newRecorder(c *Record, client *http.Client, b *budget, log *slog.Logger) *recorder {
@@ -62,7 +62,7 @@ func newRecorder(c *Record, client *http.Client, b *budget, log *slog.Logger) *r
 
 func (r *recorder) count(what result, n int) { r.counts[what].Add(int64(n)) }
 
-// drop counts events that are lost, and says so at most every ten seconds.
+// drop counts lost events, and logs them at most every ten seconds.
 func (r *recorder) drop(why result, n int) {
 	r.count(why, n)
 	r.mu.Lock()
@@ -90,7 +90,7 @@ func (r *recorder) add(data []byte) {
 	}
 }
 
-// full reports whether a batch waits. The caller holds the lock.
+// full reports whether a full batch is waiting. The caller holds the lock.
 func (r *recorder) full() bool { return len(r.queue) >= batchEvents || r.bytes >= batchBytes }
 
 func (r *recorder) stir() {
@@ -100,14 +100,14 @@ func (r *recorder) stir() {
 	}
 }
 
-// pending is how much waits to be sent.
+// pending returns how much is waiting to be sent.
 func (r *recorder) pending() (events, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.queue), r.bytes
 }
 
-// finish makes run return as soon as everything is sent.
+// finish makes run return as soon as all events are sent.
 func (r *recorder) finish() {
 	r.mu.Lock()
 	r.ending = true
@@ -115,8 +115,8 @@ func (r *recorder) finish() {
 	r.stir()
 }
 
-// run sends events until finish was called and all are sent, or ctx ends: then what is
-// left is dropped.
+// run sends events until finish was called and all are sent, or ctx ends. Then the remaining events
+// are dropped.
 func (r *recorder) run(ctx context.Context) {
 	tick := time.NewTicker(r.every)
 	defer tick.Stop()
@@ -151,8 +151,8 @@ func (r *recorder) run(ctx context.Context) {
 	}
 }
 
-// take removes the next batch from the queue: one that is full, or whatever there is if that
-// is due or the end has come.
+// take removes the next batch from the queue: a full one, or the rest if it is due or the recorder
+// is ending.
 func (r *recorder) take(due bool) (batch [][]byte, ending bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,7 +170,7 @@ func (r *recorder) take(due bool) (batch [][]byte, ending bool) {
 	return batch, r.ending
 }
 
-// send sends a batch until the server has it, refuses it, or ctx ends.
+// send sends a batch until the server accepts it, rejects it, or ctx ends.
 func (r *recorder) send(ctx context.Context, batch [][]byte) {
 	size := int64(0)
 	for _, data := range batch {
@@ -180,8 +180,8 @@ func (r *recorder) send(ctx context.Context, batch [][]byte) {
 	r.deliver(ctx, batch)
 }
 
-// deliver sends events, in halves if the server finds them too large together or one of
-// them wrong.
+// deliver sends events. If the server rejects them as too large together, or one of them as wrong,
+// it sends them in halves.
 func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 	body := bodyOf(batch)
 	wait := firstBackoff
@@ -217,7 +217,7 @@ func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 	}
 }
 
-// note remembers why a batch waits.
+// note records why a batch is waiting.
 func (r *recorder) note(v verdict, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -226,7 +226,7 @@ func (r *recorder) note(v verdict, why string) {
 	}
 }
 
-// trouble is why the server has not taken the last batch; "" if it has.
+// trouble returns why the server has not accepted the last batch; "" if it has.
 func (r *recorder) trouble() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,13 +246,13 @@ func bodyOf(batch [][]byte) []byte {
 	return b.Bytes()
 }
 
-// verdict is what a server says to a batch.
+// verdict is a server's answer to a batch.
 type verdict int
 
 const (
 	taken verdict = iota
-	later         // the server, the network or the key cannot take it now
-	wrong         // the server will never take it as it is
+	later         // the server, the network or the key cannot accept it now
+	wrong         // the server will never accept it in this form
 )
 
 // post sends a body once.
@@ -292,7 +292,7 @@ func (r *recorder) post(ctx context.Context, body []byte) (v verdict, after time
 	return later, transport.RetryAfter(resp.Header, time.Now()), resp.Status
 }
 
-// received counts what the server says it took.
+// received counts the events that the server reports as accepted.
 func (r *recorder) received(data []byte) {
 	v, err := value.ParseReply(background, string(data))
 	o := object(v)

@@ -17,8 +17,8 @@ import (
 
 const chatBody = `{"model":"gpt-4.1","messages":[{"role":"user","content":"Hi"}]}`
 
-// TestRecorderRetries: what the server cannot take now is sent again and arrives once;
-// what it never takes is left out, alone.
+// TestRecorderRetries: events that the server cannot accept now are sent again and arrive once. An
+// event that it rejects is left out, without the others.
 func TestRecorderRetries(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w http.ResponseWriter, n int) bool{
@@ -69,8 +69,8 @@ func fail(w http.ResponseWriter, status int) bool {
 	return true
 }
 
-// TestLargeBatches: a server that takes less than a batch gets it in parts, and only what
-// it refuses alone is lost.
+// TestLargeBatches: a server that accepts less than a batch gets it in parts, and only an event
+// that it rejects alone is lost.
 func TestLargeBatches(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{})
@@ -103,8 +103,9 @@ func TestLargeBatches(t *testing.T) {
 	}
 }
 
-// TestDeadServer: without a server traffic passes as before; what does not fit into the
-// buffer is dropped and counted, memory stays within it, and the end says what was lost.
+// TestDeadServer: without a server, traffic passes as before. Events that do not fit into the
+// buffer are dropped and counted, memory stays within the limit, and the final message reports the
+// loss.
 func TestDeadServer(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: strings.Repeat("x", 20_000)} }, Forget: true})
@@ -129,8 +130,8 @@ func TestDeadServer(t *testing.T) {
 	}
 }
 
-// TestRefusedKey: events wait for a key that works; at the end it is said that the key was
-// refused, and not that the server was slow.
+// TestRefusedKey: events wait for a key that works. At the end, the error reports that the key was
+// refused, not that the server was slow.
 func TestRefusedKey(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{})
@@ -155,8 +156,8 @@ func TestRefusedKey(t *testing.T) {
 	}
 }
 
-// TestServerKilled: the server dies in the middle and comes back at the same address. No
-// request notices, and every event arrives exactly once.
+// TestServerKilled: the server dies and returns at the same address. No request is affected, and
+// every event arrives exactly once.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Streams: true})
@@ -195,8 +196,8 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// TestSample: conversations are recorded as a whole, about as many as the share says, and
-// the same ones again.
+// TestSample: conversations are recorded as a whole, about as many as the share says, and the same
+// ones each time.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Forget: true})
@@ -223,8 +224,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestErrors: an error of the upstream is an event with the error, and its reply is
-// unchanged.
+// TestErrors: an upstream error becomes an event with the error, and the reply is unchanged.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -260,8 +260,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNothingRecorded: without record, and for what is no answer of a model, nothing is
-// sent.
+// TestNothingRecorded: without record in the configuration, and for replies that are not a model's
+// answers, nothing is sent.
 func TestNothingRecorded(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{})

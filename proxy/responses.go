@@ -9,9 +9,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// item is a part of an answer of POST /responses that comes in pieces.
+// item is a part of an answer of POST /responses that arrives in pieces.
 type item struct {
-	value     *value.Object // as it began, or as it ended
+	value     *value.Object // its first or its last form
 	done      bool          // value is complete
 	content   map[int]*block
 	arguments []byte
@@ -21,18 +21,18 @@ type item struct {
 type responsesStream struct {
 	pieces
 	head  value.Object
-	final *value.Object // the answer as its last event has it
+	final *value.Object // the answer in the last event
 	items []*item
 }
 
-// answerFields are what is kept of an answer.
+// answerFields are the recorded members of an answer.
 var answerFields = [...]string{"id", "model", "status", "service_tier", "error", "incomplete_details", "usage", "output"}
 
 func (s *responsesStream) add(o *value.Object) {
 	kind := o.Text("type")
 	switch kind {
 	case "error":
-		s.fail(cmp.Or(o.Object("error"), o)) // it stands in a member, or is the event
+		s.fail(cmp.Or(o.Object("error"), o)) // the error is a member, or the event itself
 		return
 	case "response.completed", "response.incomplete", "response.failed":
 		s.finish(kind, o.Object("response"))
@@ -68,7 +68,7 @@ func (s *responsesStream) add(o *value.Object) {
 	}
 }
 
-// part adds to one part of the content of an item.
+// part adds to one content part of an item.
 func (s *responsesStream) part(i *item, kind string, o *value.Object) {
 	at, ok := whole(o.At("content_index"), maxParts)
 	if !ok {
@@ -80,7 +80,7 @@ func (s *responsesStream) part(i *item, kind string, o *value.Object) {
 	s.text(&i.content[at].text, o.At("delta"))
 }
 
-// finish takes the last event, which has the whole answer.
+// finish reads the last event, which contains the whole answer.
 func (s *responsesStream) finish(kind string, r *value.Object) {
 	s.ended = true
 	if e := r.At("error"); e != nil {
@@ -128,7 +128,7 @@ func (s *responsesStream) answer() *value.Object {
 	return o
 }
 
-// object is an item as far as it has come.
+// object returns the item so far.
 func (i *item) object() *value.Object {
 	if i.done {
 		return i.value

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// TestKeysAreNotKept: no key of a request is in an event, the log or the metrics, even if
-// the upstream repeats it in its reply.
+// TestKeysAreNotKept: no key of a request is in an event, the log or the metrics, even if the
+// upstream repeats it in its reply.
 func TestKeysAreNotKept(t *testing.T) {
 	t.Parallel()
 	const bearer, other, query, cookie = "sk-bearer-0123456789", "ak-other-0123456789", "qk-query-0123456789", "ck-cookie-0123456789"
@@ -61,7 +61,7 @@ func TestKeysAreNotKept(t *testing.T) {
 	}
 }
 
-// TestRedaction: what the rules name is gone before anything leaves the proxy, and the
+// TestRedaction: text that the rules match is removed before anything leaves the proxy, and the
 // version is the hash of the redacted prompt.
 func TestRedaction(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
-// TestKeyFollowsNoRedirect: a redirect of the server gets neither key nor events.
+// TestKeyFollowsNoRedirect: if the server redirects, neither the key nor the events follow.
 func TestKeyFollowsNoRedirect(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{})

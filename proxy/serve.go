@@ -19,23 +19,23 @@ import (
 
 const (
 	headerTimeout = 10 * time.Second
-	idleTimeout   = 3 * time.Minute // more than clients keep connections, so that they do not meet a closed one
+	idleTimeout   = 3 * time.Minute // longer than clients keep connections, so that they do not use a closed one
 	maxHeader     = 256 << 10
 	summaryEvery  = time.Minute
 )
 
-// Serving says how a proxy serves, and how it stops.
+// Serving configures how a proxy serves and stops.
 type Serving struct {
-	TLS   *tls.Config   // nil serves without
-	Drain time.Duration // for which requests are still taken while /readyz fails
-	Stop  time.Duration // for requests to finish
-	Flush time.Duration // for events to be sent after that
-	Ready func()        // is called once requests are served; may be nil
+	TLS   *tls.Config   // nil serves without TLS
+	Drain time.Duration // how long requests are still accepted while /readyz fails
+	Stop  time.Duration // time limit for open requests to finish
+	Flush time.Duration // time limit for sending events after that
+	Ready func()        // called once requests are served; may be nil
 }
 
-// Serve passes requests from l on until ctx ends. Then it stops: readiness is down for
-// Drain, open requests are finished within Stop, and events are sent within Flush. The
-// error says what was cut off or dropped.
+// Serve accepts requests from l until ctx ends. Then it shuts down: /readyz fails for Drain while
+// requests are still accepted, open requests finish within Stop, and events are sent within Flush.
+// The error reports what was cut off or dropped.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener, s Serving) error {
 	srv := &http.Server{Handler: p, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug), TLSConfig: s.TLS}
@@ -94,17 +94,17 @@ func (p *Proxy) stop(ctx context.Context, srv *http.Server, most time.Duration) 
 	return err
 }
 
-// settle waits a moment for the handlers of requests that were cut off.
+// settle waits briefly for the handlers of requests that were cut off.
 func (p *Proxy) settle() {
 	for end := time.Now().Add(cutOff); p.open.Load() > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// cutOff is how long requests that were cut off may take to end.
+// cutOff is the time limit for requests that were cut off to end.
 const cutOff = 2 * time.Second
 
-// flush sends what is recorded, and says what was dropped.
+// flush sends the recorded events, and reports what was dropped.
 func (p *Proxy) flush(most time.Duration, sent <-chan struct{}, cut func()) error {
 	r := p.recorder
 	if r == nil {
@@ -125,7 +125,7 @@ func (p *Proxy) flush(most time.Duration, sent <-chan struct{}, cut func()) erro
 	return nil
 }
 
-// tallies are the counters for the log.
+// tallies returns the counters for the log.
 func (p *Proxy) tallies() []any {
 	r := p.recorder
 	var args []any
@@ -136,7 +136,7 @@ func (p *Proxy) tallies() []any {
 	return append(args, "waiting", events, "waiting_bytes", bytes)
 }
 
-// summarize logs the counters now and then, if they have changed.
+// summarize regularly logs the counters, if they have changed.
 func (p *Proxy) summarize(ctx context.Context) {
 	if p.recorder == nil {
 		return
@@ -161,15 +161,15 @@ func (p *Proxy) summarize(ctx context.Context) {
 	}
 }
 
-// refuse answers with an error of the proxy itself, in a form that the clients of all
-// vendors read.
+// refuse answers with an error of the proxy itself, in a form that the clients of all vendors can
+// read.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	answer(w, status, value.Stringify(value.ObjectOf("type", "error",
 		"error", value.ObjectOf("type", "proxy_error", "code", code, "message", "proviso proxy: "+message, "param", nil))))
 }
 
-// dotted reports whether a path has . or .. between its slashes, however they are
-// written: an upstream might leave the path of its address.
+// dotted reports whether a path has a segment . or .., however it is escaped: an upstream might
+// leave the path of its address.
 func dotted(path string) bool {
 	plain, err := url.PathUnescape(path)
 	if err != nil {

@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// maxNesting is the depth of JSON that is recorded.
+// maxNesting is the maximum depth of recorded JSON.
 const maxNesting = 256
 
-// trimmer copies JSON in pieces as they pass and keeps it valid within its limits: what
-// is too long of a string is left out, and what follows the end of the limit is cut off,
-// with the brackets closed. It does not check the JSON; who parses the copy does.
+// trimmer copies JSON in pieces as they pass, and keeps the copy valid within its limits. The rest
+// of a string that is too long is left out. At the size limit the copy ends, with its brackets
+// closed. It does not validate the JSON; the reader of the copy does.
 type trimmer struct {
 	allow *allowance
-	most  int // of the copy
-	text  int // of one string
+	most  int // bytes of the copy
+	text  int // bytes of one string
 
 	buf     []byte
 	stack   []byte // open brackets
 	quoted  bool
-	escaped int // bytes of an escape sequence that are still to come
-	length  int // of the current string
+	escaped int // bytes of an escape sequence that are still missing
+	length  int // length of the current string
 	long    bool
 	good    int // length of buf after the last complete member
-	depth   int // of the stack there
+	depth   int // length of stack at that point
 	one     [1]byte
 	cut     bool
 	done    bool // nothing more is copied
 }
 
-// write takes the next piece.
+// write copies the next piece.
 func (t *trimmer) write(p []byte) {
 	for len(p) > 0 && !t.done {
 		if t.quoted {
@@ -47,7 +47,7 @@ func (t *trimmer) write(p []byte) {
 	}
 }
 
-// structural finds the first byte that has a meaning outside of strings.
+// structural finds the first byte with a meaning outside of strings.
 func structural(p []byte) int {
 	for i, b := range p {
 		switch b {
@@ -73,16 +73,16 @@ func (t *trimmer) add(p []byte) {
 	t.buf = append(t.buf, p...)
 }
 
-// end cuts the copy off behind its last complete member, and closes it.
+// end cuts the copy after its last complete member, and closes it.
 func (t *trimmer) end() {
 	t.cut, t.done = true, true
 	t.buf = t.buf[:t.good]
 	for i := t.depth - 1; i >= 0; i-- {
-		t.buf = append(t.buf, t.stack[i]+2) // ] and } are two behind [ and {
+		t.buf = append(t.buf, t.stack[i]+2) // ] and } are two code points after [ and {
 	}
 }
 
-// structure copies one byte outside of strings that has a meaning.
+// structure copies one byte with a meaning outside of strings.
 func (t *trimmer) structure(b byte) {
 	switch b {
 	case '"':
@@ -97,22 +97,22 @@ func (t *trimmer) structure(b byte) {
 		t.stack = append(t.stack, b)
 	case '}', ']':
 		if len(t.stack) == 0 || t.stack[len(t.stack)-1]+2 != b {
-			t.done = true // this is no JSON
+			t.done = true // not JSON
 			return
 		}
 	}
 	t.one[0] = b
 	t.add(t.one[:])
-	if (b == '}' || b == ']') && !t.done { // if there was no room for it, the copy is closed without it
+	if (b == '}' || b == ']') && !t.done { // if there was no room for it, the copy was closed without it
 		t.stack = t.stack[:len(t.stack)-1]
 		t.good, t.depth = len(t.buf), len(t.stack)
 	}
 }
 
-// inString copies a part of a string and returns how many bytes of p it took.
+// inString copies a part of a string and returns how many bytes of p it consumed.
 func (t *trimmer) inString(p []byte) int {
 	if t.escaped > 0 {
-		if t.escaped == 1 && p[0] == 'u' { // the first byte behind the backslash
+		if t.escaped == 1 && p[0] == 'u' { // the first byte after the backslash
 			t.escaped = 5
 		}
 		t.inner(p[:1])
@@ -133,7 +133,7 @@ func (t *trimmer) inString(p []byte) int {
 	}
 	t.inner(p[:n])
 	if p[n] == '\\' {
-		if t.length >= t.text { // sequences are whole
+		if t.length >= t.text { // escape sequences are not cut
 			t.skip()
 		}
 		t.escaped = 1
@@ -145,8 +145,8 @@ func (t *trimmer) inString(p []byte) int {
 	return n + 1
 }
 
-// inner copies bytes of a string, as many as it may have. An escape sequence that has
-// begun is copied to its end.
+// inner copies bytes of a string, up to its limit. An escape sequence that has started is copied
+// completely.
 func (t *trimmer) inner(p []byte) {
 	if t.long {
 		return
@@ -171,12 +171,12 @@ func (t *trimmer) skip() {
 	t.long, t.cut = true, true
 }
 
-// secretLength is how much of a text is left out before the place where it was cut off:
-// a secret that was cut in two no longer looks like one to a redactor.
+// secretLength is how many bytes before a cut are removed as well, because a secret that was cut in
+// two no longer looks like one to a redactor.
 const secretLength = 128
 
-// seam is where a string at the end of b, of so many bytes, may be cut off: not in an
-// escape sequence, and so far before its end that no part of a secret is left.
+// seam returns where to cut a string of this length at the end of b: not in an escape sequence, and
+// far enough before its end that no part of a secret remains.
 func seam(b []byte, length int) int {
 	begin := max(0, len(b)-length)
 	for i := len(b) - secretLength; i > begin+secretLength; i-- {
@@ -190,10 +190,10 @@ func seam(b []byte, length int) int {
 	return begin
 }
 
-// mark stands where a text was cut off.
+// mark marks where a text was cut off.
 const mark = "…"
 
-// close closes what is open of a text that ended early.
+// close closes the open brackets of a text that ended early.
 func (t *trimmer) close() {
 	if !t.done && (len(t.stack) > 0 || t.quoted) {
 		t.end()

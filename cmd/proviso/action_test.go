@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// ciSteps is what the tests read of a job of a workflow.
+// ciSteps is the part of a workflow's job that the tests read.
 type ciSteps struct {
 	Permissions any      `yaml:"permissions"`
 	Steps       []ciStep `yaml:"steps"`
@@ -44,9 +44,9 @@ type ciAction struct {
 	} `yaml:"runs"`
 }
 
-// lintSteps finds what makes a workflow unsafe: an expression in a script, where the
-// text of a stranger would be executed; a checkout in a job that has rights and was
-// started by a stranger; actions without a version.
+// lintSteps finds what makes a workflow unsafe: an expression in a script, which would execute a
+// stranger's text; a checkout in a job that has permissions and was started by a stranger; actions
+// without a version.
 func lintSteps(steps []ciStep, privileged bool) []string {
 	var found []string
 	for i, s := range steps {
@@ -100,8 +100,7 @@ func yamlBlocks(page string) []string {
 	return list
 }
 
-// TestWorkflowsOfDocs parses the workflows of the manual and looks for what would make
-// them unsafe or wrong.
+// TestWorkflowsOfDocs parses the workflows of the manual and checks that they are safe and correct.
 func TestWorkflowsOfDocs(t *testing.T) {
 	t.Parallel()
 	inputs := readAction(t).Inputs
@@ -196,7 +195,7 @@ func TestActionFile(t *testing.T) {
 	}
 }
 
-// TestLintFinds is the check that the lint can fail.
+// TestLintFinds checks that the lint can fail.
 func TestLintFinds(t *testing.T) {
 	t.Parallel()
 	for bad, want := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// TestNoPasswordIsPrinted: the address of a database may stand anywhere in a command line, in
-// any form, with a password of any length. No message has it, nor a part of it.
+// TestNoPasswordIsPrinted: the URL of a database may be anywhere in a command line, in any form,
+// with a password of any length. No message contains the password or a part of it.
 func TestNoPasswordIsPrinted(t *testing.T) {
 	const secret = "Q7"
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -27,7 +27,7 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 		"postgres://127.0.0.1:1/p?password=Q7", "postgres://127.0.0.1:1/p?sslpassword=Q7&sslmode=x", "postgres://u:Q7@127.0.0.1:1/p?ssl_mode=Q7", "POSTGRES://u:Q7@127.0.0.1:1/p", " postgres://u:Q7@127.0.0.1:1/p", "postgre://u:Q7@h/p", "postgres:/u:Q7@h/p",
 		"postgres:u:Q7@h/p", "postgres//u:Q7@h/p", "host=h user=u password=Q7", "user=u password='x Q7' host=h", "u:Q7@127.0.0.1:5432/p", "u:Q7@h/x", "postgres://:Q7@127.0.0.1:1/p", "postgres://u:x?Q7", "postgres://u:x?Q7=1&Q7=2", "mysql://u:Q7@h/p", "https://u:Q7@127.0.0.1:1/p"} {
 		for j, line := range lines {
-			if i > 0 && (i+j)%16 != 0 { // all lines with the first address, and all addresses with some lines
+			if i > 0 && (i+j)%16 != 0 { // all lines with the first URL, and all URLs with some lines
 				continue
 			}
 			var args []string
@@ -52,7 +52,7 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 	}
 }
 
-// TestWhatIsPrinted: of an address, only the password is hidden, and of everything else nothing.
+// TestWhatIsPrinted: only the password of a URL is hidden, and nothing of any other text.
 func TestWhatIsPrinted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ arg, text, printed string }{
@@ -87,7 +87,7 @@ func TestWhatIsPrinted(t *testing.T) {
 	}
 }
 
-// TestArgumentsStayWhole: whatever stands in an argument, a command gets all of it.
+// TestArgumentsStayWhole: a command gets its arguments unchanged.
 func TestArgumentsStayWhole(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const suite = "prompts: ['Say {{ word }}']\nproviders: [echo]\ntests: [{vars: {word: yes}, assert: [{type: contains, value: 'Be short'}]}]\n"
@@ -101,8 +101,8 @@ func TestArgumentsStayWhole(t *testing.T) {
 	}
 }
 
-// FuzzAddress: what is printed of an argument has no part of a password that reaches what is
-// next to it.
+// FuzzAddress: the printed form of an argument contains no part of a password that reaches its
+// boundary.
 func FuzzAddress(f *testing.F) {
 	for _, arg := range []string{"postgres://u:x@h/p", "--store=postgresql://u:x@h", "-cpostgres:/x@", " POSTGRES://u:x", "host=h password=x", "u:x@h:1/p", "--=postgres://?", "postgres://:x@h/p?password=y&"} {
 		f.Add(arg)

@@ -21,8 +21,8 @@ var deskAnswers = map[string]string{
 	"There is a crack in my frame. Can I still ride over to you?": "A small crack is usually fine for a short ride. See you soon!",
 }
 
-// deskVerdicts are the judge's answers in examples/agent about criteria that are not
-// met, by the assertion and a part of the output: reasoning and quote.
+// deskVerdicts are the judge's answers in examples/agent for criteria that are not met, by
+// assertion and a part of the output: reasoning and quote.
 var deskVerdicts = map[string][3]string{
 	"prices_from_list": {"I think", "The price of 30 euros has no source behind it.", "That is 30 euros, I think."},
 	"safety_first":     {"small crack", "The output tells the user to ride on with a cracked frame.", "A small crack is usually fine for a short ride."},

@@ -38,7 +38,7 @@ type alignFlags struct {
 	seed         uint64
 }
 
-// floor is the least value of one measure.
+// floor is the minimum value of one measure.
 type floor struct {
 	flag    string
 	measure align.Measure
@@ -199,7 +199,7 @@ func (a *app) labels(name, by string) (*align.Labels, error) {
 // notMeasured is what align did if there are mistakes.
 const notMeasured = "nothing was measured"
 
-// leftOut counts what is not compared, and says why.
+// leftOut counts outputs that are not compared, and names the reason.
 type leftOut struct {
 	n         int
 	noun, why string
@@ -213,7 +213,7 @@ func (a *app) sayLeftOut(list []leftOut) {
 	}
 }
 
-// showAgreements prints the result, and what it omits.
+// showAgreements prints the result, and what was left out.
 func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	a.sayLeftOut([]leftOut{
 		{result.Unlabelled, "row", "no verdict of a person"},
@@ -236,8 +236,8 @@ func (a *app) showAgreements(f *alignFlags, result *align.Agreements) error {
 	return writeError(err)
 }
 
-// besideSuite returns the alignment file next to the suite of a run, where reports of
-// the suite look for it. A run from elsewhere does not decide where to write.
+// besideSuite returns the alignment file in the folder of a run's suite, where reports of the suite
+// look for it. A run file from elsewhere must not decide where to write.
 func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
 	if inside, err := filepath.Rel(cmp.Or(f.dir, a.stateDir()), r.Path()); err != nil || !filepath.IsLocal(inside) {
 		return align.File
@@ -246,8 +246,8 @@ func (a *app) besideSuite(f *alignFlags, r *runfile.Reader) string {
 	return shortPath(filepath.Join(alignmentFolder(folder), align.File))
 }
 
-// alignmentFolder returns the folder with the alignment of a run's suite: the folder
-// of the suite if the run records it and it exists, else the working folder.
+// alignmentFolder returns the folder with the alignment of a run's suite: the suite's folder if the
+// run records it and it exists, otherwise the working folder.
 func alignmentFolder(folder string) string {
 	if info, err := os.Stat(folder); folder == "" || err != nil || !info.IsDir() {
 		return "."
@@ -255,8 +255,8 @@ func alignmentFolder(folder string) string {
 	return folder
 }
 
-// trustOf returns how far judges agree with human labels, by the alignment kept in the
-// folder of a suite; nil if there is none.
+// trustOf returns how far judges agree with human labels, according to the alignment in a suite's
+// folder; nil if there is none.
 func (a *app) trustOf(dir string) func(judge, assertion string, raw *value.Object) report.Trust {
 	kept, err := align.Load(filepath.Join(dir, align.File))
 	if err != nil {

@@ -96,7 +96,7 @@ func newBaselineShow(a *app) *cobra.Command {
 	}
 }
 
-// passes counts the verdicts on one assertion.
+// passes counts the verdicts of one assertion.
 type passes struct{ passed, failed, errors int }
 
 func (a *app) showBaseline(r *gate.Run) error {

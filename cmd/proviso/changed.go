@@ -70,8 +70,8 @@ func (a *app) changedSuites(ctx context.Context, since string, f *evalFlags, do 
 	return worst
 }
 
-// worse returns the worse of two ends of a command: a mistake, then a failure, then what
-// could not be decided.
+// worse returns the worse of two errors that end a command: first a mistake, then a failure, then
+// an undecided result.
 func worse(a, b error) error {
 	order := []int{exitOK, exitInconclusive, exitUndecided, exitFailed, exitUsage}
 	rank := func(err error) int {
@@ -93,8 +93,8 @@ func worse(a, b error) error {
 	return a
 }
 
-// changedSince returns which files of a suite changed since a commit. A suite with
-// mistakes counts as changed by its own file, so that they are printed.
+// changedSince returns the files of a suite that changed since a commit. If a suite with mistakes
+// has no changed file, it counts as changed, so that the mistakes are printed.
 func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]string, error) {
 	dir := "."
 	if len(f.configs) > 0 {
@@ -118,8 +118,8 @@ func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]st
 	return changed, nil
 }
 
-// commitAt finds a commit of the repository around a folder. A name that finds none, and
-// a folder without a repository, are mistakes of the command line.
+// commitAt finds a commit of the repository around a folder. An unknown name, and a folder without
+// a repository, are mistakes in the command line.
 func commitAt(ctx context.Context, dir, name string) (*githistory.Snapshot, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -133,11 +133,11 @@ func commitAt(ctx context.Context, dir, name string) (*githistory.Snapshot, erro
 	return snap, err
 }
 
-// codeEndings are those of the scripts that a suite can name; what such a script imports
-// is not known before it runs.
+// codeEndings are the suffixes of scripts that a suite can name. What such a script imports is not
+// known before it runs.
 var codeEndings = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb"}
 
-// maxCode limits the scripts beside those that a suite names.
+// maxCode limits the scripts that withCode adds.
 const maxCode = 10_000
 
 // withCode adds the other scripts in the folders of scripts, and below them.
@@ -167,15 +167,15 @@ func withCode(files []string) []string {
 	return slices.Compact(all)
 }
 
-// ciVariables are the variables in which a CI system says what it runs. Of several the
-// first one that is set counts.
+// ciVariables are the variables of a CI system that describe its job. If several are set, the first
+// applies.
 type ciVariables struct {
 	mark                        string // set in every job of the system
 	commit, branch, pullRequest []string
 }
 
-// ciSystems are the known systems. The first row is for any other: its variables are
-// set by hand, and come before all others.
+// ciSystems are the known systems. The first row is for any other system: its variables are set by
+// hand and take precedence.
 var ciSystems = [...]ciVariables{
 	{"", []string{"PROVISO_COMMIT"}, []string{"PROVISO_BRANCH"}, []string{"PROVISO_PULL_REQUEST"}},
 	{"GITHUB_ACTIONS", []string{"GITHUB_SHA"}, []string{"GITHUB_HEAD_REF", "GITHUB_REF_NAME"}, []string{"GITHUB_REF"}},
@@ -190,10 +190,9 @@ var ciSystems = [...]ciVariables{
 // maxBranch bounds the name of a branch, in bytes.
 const maxBranch = 255
 
-// revision returns what is known of the repository that a suite is in. Git knows which
-// commit is checked out; the CI system knows the branch, which git does not if only a
-// commit is checked out, and the pull request. The repository around an untrusted suite
-// is not read.
+// revision describes the repository that a suite is in. Git knows the commit that is checked out.
+// The CI system knows the pull request, and the branch, which git does not know if only a commit is
+// checked out. The repository around an untrusted suite is not read.
 func (a *app) revision(ctx context.Context, dir string, untrusted bool) report.Revision {
 	r := a.fromCI(ciSystems[0])
 	if !untrusted {
@@ -209,8 +208,7 @@ func (a *app) revision(ctx context.Context, dir string, untrusted bool) report.R
 	return r
 }
 
-// over fills the gaps of a revision. A commit of the environment that is not the one
-// that git has checked out says nothing about changes.
+// over fills the gaps of r from with. Dirty is copied only if both describe the same commit.
 func over(r, with report.Revision) report.Revision {
 	if r.Commit == "" || r.Commit == with.Commit {
 		r.Commit, r.Dirty = cmp.Or(r.Commit, with.Commit), cmp.Or(r.Dirty, with.Dirty)
@@ -231,7 +229,7 @@ func (a *app) fromCI(ci ciVariables) report.Revision {
 	return report.Revision{Commit: first(ci.commit, cleanCommit), Branch: first(ci.branch, cleanBranch), PullRequest: first(ci.pullRequest, pullRequestIn)}
 }
 
-// cleanCommit returns a commit in full, "" for anything else.
+// cleanCommit returns a full commit hash; "" for any other text.
 func cleanCommit(text string) string {
 	text = strings.ToLower(text)
 	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
@@ -240,8 +238,8 @@ func cleanCommit(text string) string {
 	return text
 }
 
-// cleanBranch returns the name of a branch without refs/heads/; "" if it is the
-// reference of a pull request.
+// cleanBranch returns a branch name without refs/heads/; "" if it is the reference of a pull
+// request.
 func cleanBranch(text string) string {
 	text = strings.TrimPrefix(text, "refs/heads/")
 	if strings.HasPrefix(text, "refs/") || pullRequestIn("refs/pull/"+text) != "" {

@@ -21,7 +21,7 @@ import (
 
 // The ways to run code of a suite.
 const (
-	sandboxRequire = "require" // in the kernel's sandbox, or not at all
+	sandboxRequire = "require" // in the kernel's sandbox, otherwise not at all
 	sandboxAuto    = "auto"    // confined where possible, for the user's own files
 	sandboxOff     = "off"     // unconfined, as the user
 )
@@ -57,7 +57,7 @@ func (f *codeFlags) check() error {
 	return nil
 }
 
-// over adds the grants of the command line to those of a suite.
+// over adds the grants of the command line to the grants of a suite.
 func (f *codeFlags) over(s proviso.Sandbox) proviso.Sandbox {
 	s.Env, s.Read = slices.Clone(s.Env), slices.Clone(s.Read)
 	for _, grant := range f.grants {
@@ -89,10 +89,10 @@ func absolute(path string) string {
 	return path
 }
 
-// grantPackages is the only grant for the code of candidates.
+// grantPackages is the only grant that candidates' code can have.
 const grantPackages = "packages"
 
-// candidateCode defines how the Python of candidates runs.
+// candidateCode defines how the Python code of candidates runs.
 type candidateCode struct {
 	sandbox string
 	grants  []string
@@ -103,7 +103,7 @@ func (f *candidateCode) register(fs *pflag.FlagSet) {
 	registerPackages(fs, &f.grants, "let the Python of candidates import installed packages: `ACCESS` is packages, and nothing else can be granted")
 }
 
-// registerPackages adds --grant to a command that grants packages alone.
+// registerPackages adds --grant to a command whose only grant is packages.
 func registerPackages(fs *pflag.FlagSet, to *[]string, usage string) {
 	fs.StringArrayVar(to, "grant", nil, usage)
 }
@@ -129,8 +129,8 @@ func checkPackages(grants []string) error {
 // packages reports whether packages are granted.
 func (f *candidateCode) packages() bool { return slices.Contains(f.grants, grantPackages) }
 
-// trustFlags limit an untrusted suite. Without --untrusted a suite may do what its user
-// may.
+// trustFlags limit an untrusted suite. Without --untrusted, a suite may do whatever its user may
+// do.
 type trustFlags struct {
 	untrusted bool
 	env       []string
@@ -164,8 +164,8 @@ func (t *trustFlags) check() error {
 	return nil
 }
 
-// around returns the user's environment and the .env files that only the suite sees.
-// For an untrusted suite, .env files are part of the user's environment instead.
+// around returns the user's environment, and the .env files that only the suite sees. For an
+// untrusted suite, .env files are part of the user's environment instead.
 func (t *trustFlags) around(env proviso.Env, files []string) (proviso.Env, []string, error) {
 	if !t.untrusted {
 		return env, files, nil
@@ -174,7 +174,7 @@ func (t *trustFlags) around(env proviso.Env, files []string) (proviso.Env, []str
 	return env, nil, err
 }
 
-// files returns what the suite may open.
+// files returns which files the suite may open.
 func (t *trustFlags) files() suite.FilesOptions {
 	p := t.policy()
 	o := p.Files()
@@ -189,7 +189,7 @@ func (t *trustFlags) policy() engine.Policy {
 	return engine.Policy{Trusted: !t.untrusted, Env: t.env, Hosts: t.hosts}
 }
 
-// judgeFlags select and configure the judge, with priority over a suite.
+// judgeFlags select and configure the judge. They take precedence over the suite.
 type judgeFlags struct {
 	judge    string
 	votes    int

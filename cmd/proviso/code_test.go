@@ -16,7 +16,7 @@ func TestGrants(t *testing.T) {
 	}
 	own := proviso.Sandbox{TimeoutMS: 5, Env: []string{"A"}, Read: []string{"x"}}
 	want := proviso.Sandbox{TimeoutMS: 5, Network: true, Packages: true, Env: []string{"A", "B"}, Read: []string{"x", absolute("/data")}}
-	if got := f.over(own); !reflect.DeepEqual(got, want) { // every process of the scripts would pay for the start of go-cmp
+	if got := f.over(own); !reflect.DeepEqual(got, want) { // go-cmp would slow down the start of every process in the scripts
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if len(own.Env) != 1 {

@@ -68,9 +68,9 @@ type app struct {
 	stdio
 	env       proviso.Env
 	secrets   *secrets.Set            // secrets of this process, which it must not show
-	addresses *addresses              // whose passwords it must not print
-	end       context.CancelCauseFunc // ends the command as a signal does, for a reason
-	spare     *atomic.Uint64          // how much of a large heap may wait for a collection, in percent
+	addresses *addresses              // removes passwords of URLs from what is printed
+	end       context.CancelCauseFunc // ends the command like a signal, with a reason
+	spare     *atomic.Uint64          // how much garbage a large heap may hold before a collection, in percent
 }
 
 // newApp returns an app for the environment of this process.
@@ -110,9 +110,8 @@ func execute(args []string, io stdio) int {
 	return codeOf(err)
 }
 
-// endings are the signals that end a command in order: finished work is kept and
-// reported. A closed terminal sends SIGHUP; under nohup the signal is ignored, and
-// stays so.
+// endings are the signals that end a command gracefully: finished work is kept and reported. A
+// closed terminal sends SIGHUP; under nohup the signal is ignored, and stays ignored.
 func endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -121,8 +120,8 @@ func endings() []os.Signal {
 	return list
 }
 
-// newRootFor returns the command line for some arguments. If the first one names a
-// command, the others are left out: to declare all flags takes as long as ten rows.
+// newRootFor returns the root command for the given arguments. If the first argument names a
+// command, all others are left out: declaring all flags takes as long as ten rows.
 func newRootFor(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "proviso",
@@ -166,7 +165,7 @@ func newRootFor(a *app, args []string) *cobra.Command {
 	return root
 }
 
-// noCommand refuses an unknown command and names the nearest one.
+// noCommand rejects an unknown command and names the nearest one.
 func noCommand(parent *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -182,14 +181,14 @@ func noCommand(parent *cobra.Command, args []string) error {
 	return usageError{err: fmt.Errorf("unknown command %q", args[0]), hint: hint}
 }
 
-// group returns a command that does nothing but hold others.
+// group returns a command that only holds other commands.
 func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: noCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(commands...)
 	return cmd
 }
 
-// argument returns the only argument, "" if there is none.
+// argument returns the only argument; "" if there is none.
 func argument(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -197,7 +196,7 @@ func argument(args []string) string {
 	return args[0]
 }
 
-// someArgs refuses other numbers of arguments than those from least to most.
+// someArgs rejects fewer than least or more than most arguments.
 func someArgs(missing string, least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {
@@ -217,7 +216,7 @@ func given(values ...string) (n int) {
 	return n
 }
 
-// atMost refuses more than n arguments.
+// atMost rejects more than n arguments.
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) <= n {
@@ -229,7 +228,7 @@ func atMost(n int) cobra.PositionalArgs {
 
 func seeHelp(cmd *cobra.Command) string { return "see `" + cmd.CommandPath() + " --help`" }
 
-// flagHint suggests the flag that is nearest to an unknown one.
+// flagHint suggests the nearest flag to an unknown one.
 func flagHint(cmd *cobra.Command, err error) string {
 	var wrong usageError
 	if errors.As(err, &wrong) {
@@ -248,8 +247,8 @@ func flagHint(cmd *cobra.Command, err error) string {
 	return seeHelp(cmd)
 }
 
-// startsWith returns the only name that starts with a shortened one, whatever its hyphens;
-// "" if there is none, or more than one.
+// startsWith returns the only name that starts with the given text, ignoring hyphens; "" if there
+// is none or more than one.
 func startsWith(short string, names []string) string {
 	plain := func(s string) string { return strings.ReplaceAll(s, "-", "") }
 	found := ""
@@ -286,7 +285,7 @@ func (a *app) explain(err error) {
 			return
 		}
 	}
-	for line := range strings.SplitSeq(err.Error(), "\n") { // of errors that were joined
+	for line := range strings.SplitSeq(err.Error(), "\n") { // an error may be a join of several
 		fmt.Fprintf(a.err, "proviso: %s\n", printable(line))
 	}
 }

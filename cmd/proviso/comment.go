@@ -19,18 +19,18 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// Limits of what a comment is made of, in bytes.
+// Limits of the inputs of a comment, in bytes.
 const (
 	maxArtifact = 8 << 20
-	maxEvent    = 32 << 20 // of the event of a job, which GitHub writes
+	maxEvent    = 32 << 20 // the event of a job, which GitHub writes
 )
 
-// commentTime is how long a comment may take, with the waits that a forge asks for.
+// commentTime limits the time for a comment, including the waits that a forge asks for.
 const commentTime = 10 * time.Minute
 
 const holdsReport = "a report in Markdown"
 
-// commentFlags name the change request where the environment does not.
+// commentFlags name the change request if the environment does not.
 type commentFlags struct {
 	suite, forge, repository, api string
 	number                        int
@@ -86,7 +86,7 @@ func (a *app) readReport(name string) (string, error) {
 	return report.UntrustedMarkdown(string(data)), nil
 }
 
-// place finds the change request. Flags come before the environment.
+// place finds the change request. Flags take precedence over the environment.
 func (a *app) place(f *commentFlags) (forge.Place, error) {
 	var event []byte
 	if path, ok := a.env.Lookup("GITHUB_EVENT_PATH"); ok && path != "" {
@@ -114,8 +114,8 @@ func (a *app) place(f *commentFlags) (forge.Place, error) {
 	return p, nil
 }
 
-// comment writes a report, in which everything untrusted is escaped, on the change
-// request of this job, and reports the result.
+// comment posts a report, with everything untrusted escaped, to the change request of this job, and
+// prints the result.
 func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 	a.secrets.AddEnv(a.env)
 	place, err := a.place(f)
@@ -146,7 +146,7 @@ func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural(posted.Removed, "further comment"), verb))
 	}
 	if posted.Cut {
-		a.warn("the comment is cut, because " + place.Forge + " takes no longer one; the report of the job is whole")
+		a.warn("the comment is cut, because " + place.Forge + " accepts no longer ones; the report of the job is complete")
 	}
 	text = fmt.Sprintf("proviso: the comment on request %d is %s", posted.Number, became(posted.Action))
 	if posted.URL != "" {

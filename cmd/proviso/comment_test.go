@@ -13,13 +13,13 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// scriptForges are the forges of the scripts that run.
+// scriptForges are the forges of running scripts.
 var scriptForges sync.Map
 
 const forgeCommit = "0123456789abcdef0123456789abcdef01234567"
 
-// startForge starts a forge with the comments of others, and sets the environment that
-// a job in its CI has. The event of a job on GitHub is in event.json of the script.
+// startForge starts a forge that has comments of other people, and sets the environment of a CI
+// job. The event of a GitHub job is in event.json of the script.
 func startForge(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: fakeforge github|gitlab")
@@ -43,7 +43,7 @@ func startForge(ts *testscript.TestScript, neg bool, args []string) {
 	scriptForges.Store(ts, s)
 }
 
-// writeComments writes the comments that are not those of others.
+// writeComments writes the comments other than those of other people.
 func writeComments(ts *testscript.TestScript, neg bool, args []string) {
 	v, ok := scriptForges.Load(ts)
 	if neg || len(args) != 1 || !ok {
@@ -58,8 +58,8 @@ func writeComments(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }
 
-// TestCommentKeepsReports: the comment of an untrusted report reads like the report of
-// the gate, but for its links.
+// TestCommentKeepsReports: the comment of an untrusted report equals the report of the gate, except
+// for its links.
 func TestCommentKeepsReports(t *testing.T) {
 	t.Parallel()
 	page := readDoc(t, "gate/show/testdata/fail.md")

@@ -23,7 +23,7 @@ type compareFlags struct {
 
 var compareFormats = []string{formatTerminal, formatMarkdown, formatHTML, formatJSON}
 
-// sideNames says in the help of commands how a side of a comparison is named.
+// sideNames is the help text on how to name a side of a comparison.
 const sideNames = runNames + " A side may also be a baseline file, or a\n" +
 	"folder with a run or a baseline, such as an artifact of a CI system."
 
@@ -81,7 +81,7 @@ func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// compare compares what the arguments name, and writes the result.
+// compare compares the sides that the arguments name, and writes the result.
 func (a *app) compare(ctx context.Context, f *compareFlags, args []string) error {
 	a.spare.Store(40) // unlike a run, a comparison keeps most of what it allocates
 	head, err := a.openSide(ctx, f.dir, args[len(args)-1], "")
@@ -127,7 +127,7 @@ func writeComparison(w io.Writer, format string, c *gate.Comparison, d *gate.Dec
 	return show.Terminal(w, c, d, texts, o)
 }
 
-// inFolder is the flag for the folder of the kept runs, unless that is the usual one.
+// inFolder returns the flag for the folder of the kept runs, unless it is the default.
 func inFolder(dir string) string {
 	if dir == "" {
 		return ""
@@ -144,7 +144,7 @@ func (a *app) compareColumns(s *side, by, reference string) ([]*gate.Comparison,
 	return list, err
 }
 
-// writeColumns writes the comparisons of the columns of a run.
+// writeColumns writes the comparisons of a run's columns.
 func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.Texts, o show.Options) error {
 	return a.writeTo(f, func(w io.Writer) error {
 		switch f.format {
@@ -166,7 +166,7 @@ func (a *app) writeColumns(f *compareFlags, list []*gate.Comparison, texts show.
 	})
 }
 
-// terminalOf adds the features of the terminal, if the result goes to one.
+// terminalOf adds the features of the terminal if the result goes to one.
 func (a *app) terminalOf(f *compareFlags, o show.Options) show.Options {
 	if f.file != "" {
 		return o
@@ -174,7 +174,7 @@ func (a *app) terminalOf(f *compareFlags, o show.Options) show.Options {
 	return a.inTerminal(o)
 }
 
-// inTerminal adds the features of the terminal; elsewhere lines have the usual width.
+// inTerminal adds the features of the terminal. Without a terminal, lines have the default width.
 func (a *app) inTerminal(o show.Options) show.Options {
 	t := a.terminal(true)
 	o.Color = t.Color
@@ -188,15 +188,15 @@ func (a *app) inTerminal(o show.Options) show.Options {
 // complete, or to standard output.
 func (a *app) writeTo(f *compareFlags, write func(io.Writer) error) error {
 	if f.format == formatJSON {
-		a.spare.Store(25) // little of what is allocated from here on is kept
+		a.spare.Store(25) // most of what is allocated from here on is garbage
 	}
 	if f.file != "" {
 		return a.resultBy(f.file, write)
 	}
-	if f.format == formatJSON { // reads no text that could be damaged, and may be large
+	if f.format == formatJSON { // JSON needs no text that could be damaged, and may be large
 		return write(a.out)
 	}
-	var b bytes.Buffer // an error leaves nothing half shown
+	var b bytes.Buffer // an error must leave no partial output
 	if err := write(&b); err != nil {
 		return err
 	}

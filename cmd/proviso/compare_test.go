@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// judgedRun keeps a run of cases that a judge decided; every tenth fails, from the given
-// one on. It returns the file.
+// judgedRun keeps a run of cases that a judge decided; every tenth fails, starting with the given
+// one. It returns the file.
 func judgedRun(t *testing.T, dir, judge string, cases, first int, closed bool) string {
 	t.Helper()
 	w, err := runfile.Create(dir, runfile.Header{Suite: "orders", Started: time.Unix(1e9, 0),

@@ -183,7 +183,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	}
 	var content bytes.Buffer
 	_, mistakes := suite.WriteDataset(ctx, &content, file, suite.Options{Env: a.env, Facts: engine.Facts()})
-	if err := a.mistakes(mistakes); err != nil { // it says that nothing was run, and so nothing was sent
+	if err := a.mistakes(mistakes); err != nil { // the message says that nothing was run, so nothing was sent
 		return err
 	}
 	var headers []string
@@ -233,7 +233,7 @@ func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, f
 	return a.showDiff(diff)
 }
 
-// showDiff prints what changed, a case a line.
+// showDiff prints the changes, one case per line.
 func (a *app) showDiff(diff *value.Object) error {
 	var b strings.Builder
 	number := func(o *value.Object, key string) string { return value.ToString(o.At(key)) }
@@ -269,7 +269,7 @@ func (a *app) showDiff(diff *value.Object) error {
 	return err
 }
 
-// changedKeys returns the keys whose values differ; of variables, their names.
+// changedKeys returns the keys whose values differ, and the names of the variables that differ.
 func changedKeys(before, after *value.Object) []string {
 	var keys []string
 	compare := func(prefix string, a, b *value.Object) {

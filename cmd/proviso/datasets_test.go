@@ -129,7 +129,7 @@ func TestDatasets(t *testing.T) {
 	}
 }
 
-// TestDocsOfDatasets: the flags of each command of datasets stand on its page.
+// TestDocsOfDatasets: the flags of each datasets command are on its page.
 func TestDocsOfDatasets(t *testing.T) {
 	for _, cmd := range newDatasets(newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}})).Commands() {
 		wantBlock(t, "docs/datasets.md", "flags of "+cmd.Name(), flagTable(cmd))

@@ -67,8 +67,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	return exitWith(doctorCode(d))
 }
 
-// doctorCode returns the exit code. A sandbox that leaks has priority over problems of a
-// suite.
+// doctorCode returns the exit code. A leaking sandbox takes precedence over problems of a suite.
 func doctorCode(d *doctor.Diagnosis) int {
 	switch {
 	case d.Sandbox.SelfTest == doctor.SelfTestFailed:
@@ -115,8 +114,8 @@ func (a *app) diagnose(ctx context.Context, f *doctorFlags) (*doctor.Diagnosis, 
 	return d, nil
 }
 
-// readiness finds what would keep eval from running a suite here, and returns the suite
-// if there is one.
+// readiness finds what would prevent eval from running a suite here. It also returns the suite, if
+// there is one.
 func (a *app) readiness(ctx context.Context, f *doctorFlags) (*doctor.Suite, *loaded) {
 	var said bytes.Buffer
 	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &said}, env: a.env, secrets: a.secrets}

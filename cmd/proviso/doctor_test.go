@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso/doctor"
 )
 
-// TestDoctorCode has a sandbox that leaks come before a suite that cannot be run.
+// TestDoctorCode: a sandbox that leaks takes precedence over a suite that cannot run.
 func TestDoctorCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

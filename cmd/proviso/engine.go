@@ -26,8 +26,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// engineOptions turns the flags of a command into options of its engine. around is the
-// environment of the user; code is confined as far as this machine can.
+// engineOptions turns a command's flags into options of its engine. around is the user's
+// environment. Code is confined as far as this machine can.
 func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transport.Cassette) engine.Options {
 	a.secrets.AddEnv(a.env)
 	o := engine.Options{
@@ -48,9 +48,9 @@ func (a *app) engineOptions(f *evalFlags, around proviso.Env, cassette *transpor
 	return o
 }
 
-// openEngine opens the engine of a command without a suite. The files that it may read
-// are relative to dir. change completes the options. A recording that fails ends the
-// command: each further answer would be paid for and lost.
+// openEngine opens the engine of a command without a suite. The files that it may read are relative
+// to dir. change completes the options. If recording fails, the command ends: each further answer
+// would be paid for and lost.
 func (a *app) openEngine(ctx context.Context, end *closers, f *evalFlags, dir string, change func(*engine.Options) error) (*engine.Engine, error) {
 	around, envFiles, err := f.trust.around(a.env, nil)
 	if err != nil {
@@ -106,15 +106,16 @@ func modelLines(e *engine.Engine) []string {
 	return lines
 }
 
-// closeEngine closes an engine, which only frees memory and ends workers.
+// closeEngine closes an engine. That only frees memory and ends workers, so the error does not
+// matter.
 func closeEngine(e *engine.Engine) { _ = e.Close() }
 
-// closers free what a command, or a step of it, has opened.
+// closers are functions that release what a command, or a step of it, has opened.
 type closers []func()
 
 func (c *closers) add(end func()) { *c = append(*c, end) }
 
-// close frees everything, the last first.
+// close calls the functions in reverse order.
 func (c *closers) close() {
 	for _, end := range slices.Backward(*c) {
 		end()
@@ -126,8 +127,8 @@ func (c *closers) close() {
 type modelFlags struct {
 	record, replay string
 	redact         []string
-	headers        []string // response headers to keep besides the usual ones
-	maxCost        *float64 // in US dollars; nil is no limit
+	headers        []string // response headers to record besides the usual ones
+	maxCost        *float64 // in US dollars; nil means no limit
 	noCache        bool
 }
 
@@ -175,8 +176,8 @@ func (f *modelFlags) check() error {
 	return nil
 }
 
-// cassette returns the cassette that records or replays exchanges; nil if nothing does.
-// failed is called once if nothing can be recorded any more; it may be nil.
+// cassette returns the cassette that records or replays exchanges; nil without --record and
+// --replay. failed is called once if nothing can be recorded any more; it may be nil.
 func (f *modelFlags) cassette(known *secrets.Set, failed func(error)) *transport.Cassette {
 	o := transport.CassetteOptions{Headers: f.headers, Hide: known.RedactJSON, Failed: failed}
 	for _, re := range f.redact {
@@ -191,8 +192,8 @@ func (f *modelFlags) cassette(known *secrets.Set, failed func(error)) *transport
 	return nil
 }
 
-// replayed returns the recorded run, nil if nothing is replayed. It reports what cannot
-// be recorded or replayed before anything is paid for.
+// replayed returns the recorded run; nil without --replay. It reports what cannot be recorded or
+// replayed before anything is paid for.
 func (f *modelFlags) replayed(ctx context.Context, cassette *transport.Cassette) (*run.Replay, error) {
 	switch {
 	case f.record != "":
@@ -213,7 +214,7 @@ func (f *modelFlags) replayed(ctx context.Context, cassette *transport.Cassette)
 	return &run.Replay{Made: r.Made, Key: r.Hash}, nil
 }
 
-// client makes the HTTP calls of a command.
+// client returns the HTTP client of a command.
 func (f *evalFlags) client(env proviso.Env, cassette *transport.Cassette) *http.Client {
 	p := f.trust.policy()
 	o := p.Transport(transport.Options{Env: env})
@@ -224,25 +225,23 @@ func (f *evalFlags) client(env proviso.Env, cassette *transport.Cassette) *http.
 	return transport.New(o).Client()
 }
 
-// The folders of caches.
+// Folders of caches.
 const (
 	keptAnswers  = "answers"
 	keptVerdicts = "verdicts"
-	keptCells    = "cells" // of matrices
-	keptCases    = "cases" // that were fetched
+	keptCells    = "cells" // cells of matrices
+	keptCases    = "cases" // fetched cases
 )
 
-// cacheDir is $XDG_CACHE_HOME/proviso with what is kept there, or its equivalent on other
-// systems.
+// cacheDir returns the given folder in $XDG_CACHE_HOME/proviso, or its equivalent on other systems.
 func (a *app) cacheDir(kept string) string {
 	return a.xdg("XDG_CACHE_HOME", ".cache", filepath.Join("proviso", kept))
 }
 
-// largeRun is the number of priced calls from which a run gets an estimate before it
-// begins.
+// largeRun is the number of priced calls from which an estimate is shown before a run starts.
 const largeRun = 100
 
-// estimate describes in a line the usage of a large run, or of one that --max-cost will
+// estimate returns a line on the expected usage of a large run, or of a run that --max-cost will
 // stop; "" for other runs.
 func (f *modelFlags) estimate(m *engine.Engine, demands []*run.Demand) string {
 	e := m.Estimate(demands)
@@ -260,9 +259,9 @@ func (f *modelFlags) estimate(m *engine.Engine, demands []*run.Demand) string {
 	return text
 }
 
-// fetch returns the function that fetches the remote cases of a suite. A command that
-// does not use the network reads only copies. A resumed run uses the cases that it
-// started with. A recorded or replayed run uses the cases of the recording.
+// fetch returns the function that fetches a suite's remote cases. A command that does not use the
+// network reads only cached copies. A resumed run uses the cases that it started with. A recorded
+// or replayed run uses the cases of the recording.
 func (a *app) fetch(ctx context.Context, f *suiteFlags, around proviso.Env) func(string, proviso.Env) (string, error) {
 	o := dataset.Options{Dir: a.cacheDir(keptCases)}
 	if e := f.online; e != nil {

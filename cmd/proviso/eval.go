@@ -47,7 +47,7 @@ func newEval(a *app) *cobra.Command {
 	return cmd
 }
 
-// noArgs refuses arguments and suggests the flag that was probably meant.
+// noArgs rejects arguments and suggests the flag that was probably meant.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usageError{err: fmt.Errorf("unexpected argument %q", args[0]), hint: hint}
 }
 
-// evalOrWatch runs a suite once, or whenever a file changes.
+// evalOrWatch runs a suite once, or again whenever a file changes.
 func (a *app) evalOrWatch(ctx context.Context, f *evalFlags) error {
 	f.trust.untrusted = f.trust.untrusted || f.on != ""
 	if err := f.check(); err != nil {
@@ -113,8 +113,8 @@ func (a *app) foldersOf(f *evalFlags) []string {
 	return list
 }
 
-// awaitChange waits until a file changes and prints which; false if the user has ended
-// the command.
+// awaitChange waits until a file changes and prints its name. It returns false if the user has
+// ended the command.
 func (a *app) awaitChange(ctx context.Context, seen *watch.Files) bool {
 	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural(seen.Count(), "file"))
 	ctx, cancel := context.WithCancel(ctx)
@@ -127,7 +127,7 @@ func (a *app) awaitChange(ctx context.Context, seen *watch.Files) bool {
 	return true
 }
 
-// wording names what changed, relative to the working folder if it is below it.
+// wording names the changed files, relative to the working folder if they are below it.
 func wording(changed []string) string {
 	const most = 3
 	var names []string
@@ -137,10 +137,10 @@ func wording(changed []string) string {
 	return listed(names, len(changed))
 }
 
-// prepare reads a suite and makes its plan: everything that eval does before its first
-// call, and all of validate. outputs are the report files that flags name.
+// prepare reads a suite and makes its plan: everything that eval does before its first call, and
+// all that validate does. outputs are the report files that flags name.
 func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loaded, *run.Plan, error) {
-	if _, err := a.resumed(f); err != nil { // a suite would not help
+	if _, err := a.resumed(f); err != nil { // without that run, the suite does not matter
 		return nil, nil, err
 	}
 	s, err := a.read(ctx, &f.suiteFlags)
@@ -183,16 +183,16 @@ func (a *app) eval(ctx context.Context, f *evalFlags, outputs []output) error {
 	if err != nil {
 		return err
 	}
-	unknown := a.mutateRun(ctx, f, s, plan, out) // the run is reported all the same
+	unknown := a.mutateRun(ctx, f, s, plan, out) // a failure does not prevent the report of the run
 	if err := errors.Join(a.report(ctx, f, s, out, f.written), unknown); err != nil {
 		return err
 	}
 	return a.exit(f, s, out)
 }
 
-// run reads, plans and runs a suite. The caller closes the suite and the outcome, if
-// they are not nil, whatever the error is. first is called before the first request, and
-// its error ends the command; it may be nil.
+// run reads, plans and runs a suite. The caller closes the suite and the outcome if they are not
+// nil, even after an error. first is called before the first request, and its error ends the
+// command; it may be nil.
 func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first func(*loaded, *run.Plan) error) (*loaded, *run.Outcome, error) {
 	f.online = f
 	s, plan, err := a.prepare(ctx, f, outputs)
@@ -237,8 +237,8 @@ func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first fun
 	return s, out, nil
 }
 
-// runWhole is run for a command that needs the whole outcome: it closes what was not run to the
-// end. The caller closes the suite and the outcome.
+// runWhole is run for a command that needs a complete outcome. If the run does not finish, it
+// returns an error and closes the outcome. The caller closes the suite and the outcome.
 func (a *app) runWhole(ctx context.Context, f *evalFlags, outputs []output, first func(*loaded, *run.Plan) error) (*loaded, *run.Outcome, error) {
 	s, out, err := a.run(ctx, f, outputs, first)
 	if err == nil && out.Interrupted {
@@ -260,21 +260,20 @@ func (a *app) cutShort(out *run.Outcome, err error) error {
 	return exitError{codeOf(err)}
 }
 
-// report writes the report files and then the text for a person, even if a file could
-// not be written.
+// report writes the report files and then the text for a person, even if a file cannot be written.
 func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outcome, outputs []output) error {
 	ctx = context.WithoutCancel(ctx) // an interrupted run is still reported
 	places := a.places(s)
 	defer places.Close()
 	out.Meta.Place = places.Of
-	if f.failUnder != nil || f.passRate != 1 { // by default all rows must pass, which the counts say
+	if f.failUnder != nil || f.passRate != 1 { // by default all rows must pass, which the counts already show
 		out.Meta.Decision = report.PassRateDecision(out.Summary, f.passRate, verdictCode(out.Totals, f.passRate, exitFailed) == exitFailed)
 	}
 	failed := writeReports(ctx, outputs, out.Meta, out.Summary, out.Rows)
 	return coded(errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil)))
 }
 
-// exit prints how the run ended, unless the report does.
+// exit prints how the run ended, unless the report does so.
 func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	if out.Interrupted {
 		return a.interruptedRun(out, out.Totals.Rows() < out.Meta.Planned)
@@ -294,12 +293,12 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 	return exitError{code}
 }
 
-// interruptedRun says what is kept of a run that a person ended, and how to go on, unless the
-// report has told.
+// interruptedRun prints what is kept of a run that the user ended, and how to resume it, unless the
+// report has already done so.
 func (a *app) interruptedRun(out *run.Outcome, told bool) error {
 	how := ""
 	if !told {
-		how = fmt.Sprintf(" in %s; go on with the same command and --resume=%s", out.Meta.RunFile, out.ID)
+		how = fmt.Sprintf(" in %s; to resume, run the same command with --resume=%s", out.Meta.RunFile, out.ID)
 	}
 	switch {
 	case out.Meta.RunFile == "":
@@ -312,7 +311,7 @@ func (a *app) interruptedRun(out *run.Outcome, told bool) error {
 	return exitError{exitInterrupted}
 }
 
-// checkedNothing reports whether a run had assertions and skipped all of them.
+// checkedNothing reports whether a run has assertions but skipped all of them.
 func checkedNothing(columns []report.ColumnSummary) bool {
 	skipped := 0
 	for _, c := range columns {
@@ -324,12 +323,12 @@ func checkedNothing(columns []report.ColumnSummary) bool {
 	return skipped > 0
 }
 
-// promptfooFile reports whether a suite is run where promptfoo was.
+// promptfooFile reports whether a suite has the file name of a promptfoo configuration.
 func promptfooFile(name string) bool {
 	return strings.HasPrefix(filepath.Base(name), "promptfooconfig")
 }
 
-// failedCode is the exit code of a run that misses its threshold. A value that is not a
+// failedCode returns the exit code of a run that misses its threshold. A value that is not a
 // failure code must not turn it into a success.
 func (a *app) failedCode(env proviso.Env) int {
 	const name = "PROMPTFOO_FAILED_TEST_EXIT_CODE"

@@ -14,7 +14,7 @@ import (
 
 // suiteFlags select a suite and a part of it.
 type suiteFlags struct {
-	suite.Options   // which cases are chosen, and what overrides the suite
+	suite.Options   // selection of cases, and overrides of the suite
 	configs         []string
 	vars            string
 	filterFailing   string
@@ -25,9 +25,9 @@ type suiteFlags struct {
 	trust           trustFlags
 	code            codeFlags
 	judge           judgeFlags
-	file            string            // what the suite is called in place of its file; "" is the file
-	seen            func(path string) // called with every file that is looked for; may be nil
-	online          *evalFlags        // of an evaluation that may fetch remote cases; nil fetches nothing
+	file            string            // name of the suite in messages and reports; "" means its file
+	seen            func(path string) // called with every file that is looked up; may be nil
+	online          *evalFlags        // flags of an evaluation that may fetch remote cases; nil fetches nothing
 }
 
 func (f *suiteFlags) register(fs *pflag.FlagSet) {
@@ -60,7 +60,7 @@ func (f *suiteFlags) register(fs *pflag.FlagSet) {
 	f.trust.register(fs)
 }
 
-// setSeed reads a seed; a negative one is none.
+// setSeed reads a seed. A negative number means no seed.
 func (f *suiteFlags) setSeed(text string) error {
 	n, err := strconv.ParseInt(text, 0, 64)
 	if f.Filter.Seed = nil; n >= 0 {
@@ -97,7 +97,7 @@ type evalFlags struct {
 	warn        bool   // report probable mistakes
 	noKeys      bool   // a missing key is a warning
 	dry         bool   // nothing will run
-	commit      string // that the suite is of; "" is that of the working folder
+	commit      string // commit of the suite; "" means that of the working folder
 }
 
 func (f *evalFlags) register(fs *pflag.FlagSet) {
@@ -121,10 +121,10 @@ func (f *evalFlags) register(fs *pflag.FlagSet) {
 // check finds mistakes in the flags that cobra does not detect.
 func (f *evalFlags) check() error {
 	if f.noWrite && (f.resume != "" || f.retryErrors) {
-		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to go on with"), "leave out --no-write, --resume or --retry-errors"}
+		return usageError{fmt.Errorf("--no-write keeps no run, so there is none to resume"), "leave out --no-write, --resume or --retry-errors"}
 	}
 	if f.watch && (f.resume != "" || f.retryErrors) {
-		return usageError{fmt.Errorf("--watch begins anew each time, and --resume and --retry-errors go on with one run"), "leave out one of them"}
+		return usageError{fmt.Errorf("--watch starts a new run each time, and --resume and --retry-errors continue one run"), "leave out one of them"}
 	}
 	if err := f.models.check(); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (f *evalFlags) check() error {
 	return f.trust.check()
 }
 
-// merge takes settings from the suite unless the command line has them. A suite can
-// start an endless command only where a person can end it.
+// merge applies settings of the suite that the command line does not set. A suite can start an
+// endless command only where a person can end it.
 func (f *evalFlags) merge(s *proviso.Suite, person bool) {
 	f.watch = f.watch || s.Options.Watch && person && f.resume == "" && !f.retryErrors
 	if f.concurrency == 0 {

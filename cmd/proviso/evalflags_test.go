@@ -39,8 +39,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestEvalGroups: the groups of the help name flags that exist, each once, and all but
-// --help.
+// TestEvalGroups: the groups in the help contain every existing flag exactly once, except --help.
 func TestEvalGroups(t *testing.T) {
 	t.Parallel()
 	cmd := newEval(newApp(stdio{}))

@@ -25,7 +25,7 @@ import (
 type remoteFlags struct {
 	on      string
 	project string
-	given   *pflag.FlagSet // all flags of the command; nil if it always runs here
+	given   *pflag.FlagSet // all flags of the command; nil if it always runs locally
 }
 
 func (f *remoteFlags) registerRemote(fs *pflag.FlagSet) {
@@ -34,7 +34,7 @@ func (f *remoteFlags) registerRemote(fs *pflag.FlagSet) {
 	fs.StringVar(&f.project, "project", "", "with --on: run in this `PROJECT`; needs a key with the scope admin (default that of the key)")
 }
 
-// remoteKnows are the flags that a run on a server obeys. The others change what is run, or
+// remoteKnows are the flags that apply to a run on a server. All other flags change what is run or
 // how models are asked, which the suite and the server decide.
 var remoteKnows = map[string]bool{"on": true, "project": true, "config": true, "output": true, "fail-under": true, "no-table": true, "no-progress-bar": true, "verbose": true,
 	"run-dir": true, "no-write": true, "max-concurrency": true, "repeat": true, "resume": true, "allow-host": true, "allow-env": true, "untrusted": true}
@@ -46,11 +46,11 @@ type remote struct {
 	api    *url.URL
 	run    *url.URL // nil before it is started
 	files  *seenFiles
-	began  bool // by this command
+	began  bool // this command started the run
 }
 
-// remoteOf returns the run on a server that the flags ask for, or that --resume continues;
-// nil if the suite runs here.
+// remoteOf returns the run on a server that the flags request or that --resume continues; nil if
+// the suite runs locally.
 func (a *app) remoteOf(f *evalFlags) (*remote, error) {
 	if f.given == nil {
 		return nil, nil
@@ -89,14 +89,14 @@ func (a *app) remoteOf(f *evalFlags) (*remote, error) {
 	if len(f.configs) > 1 {
 		return nil, usageError{errors.New("one suite is run on a server at a time"), "name it with one -c"}
 	}
-	f.trust.untrusted, f.noKeys = true, true // as the server reads it, which has the keys
+	f.trust.untrusted, f.noKeys = true, true // as the server, which has the keys, reads it
 	r.client = a.client()
 	r.files = &seenFiles{}
 	f.seen = r.files.add
 	return r, nil
 }
 
-// resume finds the run of a server that a kept run is the copy of.
+// resume finds the server's run of which a kept run is a copy.
 func (r *remote) resume(path string) error {
 	h, _, err := runfile.Ends(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *remote) resume(path string) error {
 	on := h.Meta.Text("on")
 	if on == "" {
 		if r.api != nil {
-			return proviso.Errorf(proviso.Invalid, "the run %s was not run on a server; go on with it without --on", h.ID)
+			return proviso.Errorf(proviso.Invalid, "the run %s was not run on a server; resume it without --on", h.ID)
 		}
 		return nil
 	}
@@ -120,7 +120,7 @@ func (r *remote) resume(path string) error {
 	return nil
 }
 
-// collect runs the suite on the server, or continues to fetch its run, and keeps the rows.
+// collect runs the suite on the server, or continues to fetch its run, and stores the rows.
 func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run.Plan) (*run.Outcome, error) {
 	if r.run == nil {
 		if err := r.start(ctx, f, s); ctx.Err() != nil {
@@ -145,8 +145,8 @@ func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run
 	return plan.Collect(ctx, run.Remote{ID: state.ID, Hash: state.Hash, Judge: strings.Join(state.JudgedBy, ", "), On: r.page(), Fetch: r.fetch})
 }
 
-// differs is the error for a run of other rows. One that this command began is cancelled,
-// because nobody would fetch what it costs.
+// differs returns the error for a run with different rows. If this command started the run, it is
+// cancelled, because nobody would use its results.
 func (r *remote) differs(ctx context.Context, there, here int) error {
 	end := ""
 	if r.began {
@@ -160,7 +160,7 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 
 func (r *remote) page() string { return transport.URL(client.RunPage(r.run)) }
 
-// remoteState is a run as the server shows it.
+// remoteState is the server's description of a run.
 type remoteState struct {
 	ID, Status, Hash, Error, Waits string
 	JudgedBy                       []string `json:"judged_by"`
@@ -172,26 +172,26 @@ func (s *remoteState) ended() bool {
 	return s.Status == "done" || s.Status == "failed" || s.Status == "cancelled"
 }
 
-// Pauses of following a run.
+// Times and sizes of following a run.
 const (
 	followEvery  = 300 * time.Millisecond
-	reachableFor = 2 * time.Minute // a server that starts again is waited for
-	fetchedRows  = "1000"          // at once
-	fetchedParts = 200             // ranges of rows in a request
+	reachableFor = 2 * time.Minute // how long to wait for a server that restarts
+	fetchedRows  = "1000"          // rows per request
+	fetchedParts = 200             // ranges of rows per request
 )
 
-// state asks for the state of the run.
+// state requests the state of the run.
 func (r *remote) state(ctx context.Context) (state remoteState, err error) {
 	err = r.patiently(ctx, func() error {
 		return r.client.JSON(ctx, http.MethodGet, client.With(r.run, "results", "no"), nil, &state)
 	})
 	if err == nil && state.ID == "" {
-		err = proviso.Errorf(proviso.Unavailable, "%s: the answer is no run", transport.URL(r.run))
+		err = proviso.Errorf(proviso.Unavailable, "%s: the answer is not a run", transport.URL(r.run))
 	}
 	return state, err
 }
 
-// fetch is [run.Remote.Fetch].
+// fetch implements [run.Remote.Fetch].
 func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, []byte) error) error {
 	again, waits := "", ""
 	for {
@@ -220,7 +220,7 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 	}
 }
 
-// finished returns an error unless the run is done and all rows are here.
+// finished returns an error unless the run is done and all rows have been fetched.
 func (r *remote) finished(state *remoteState, missing *run.Missing) error {
 	switch {
 	case state.Status == "cancelled":
@@ -249,7 +249,7 @@ func (r *remote) rows(ctx context.Context, missing *run.Missing, add func(int, [
 	return nil
 }
 
-// fetchPage takes the rows of an answer one by one.
+// fetchPage passes the rows of an answer to add, one by one.
 func (r *remote) fetchPage(ctx context.Context, u *url.URL, add func(int, []byte) error) error {
 	resp, err := r.client.Do(ctx, http.MethodGet, u, nil)
 	if err != nil {
@@ -290,13 +290,13 @@ func readRows(body io.Reader, add func(int, []byte) error) error {
 	return nil
 }
 
-// kept marks an error of this machine, which another request would not change.
+// kept marks a local error, which another request would not change.
 type kept struct{ error }
 
 func (k kept) Unwrap() error { return k.error }
 
-// whenThere is patiently for the first request: a server that answers is waited for, and not
-// one that may be named wrongly.
+// whenThere is patiently for the first request. It waits for a server that answers, but not for one
+// that cannot be reached, because its name may be wrong.
 func (r *remote) whenThere(ctx context.Context, do func() error) error {
 	err := do()
 	var no *client.Refusal
@@ -313,7 +313,7 @@ func (r *remote) whenThere(ctx context.Context, do func() error) error {
 	})
 }
 
-// patiently repeats a request while the server cannot be reached or is starting, and says so
+// patiently repeats a request while the server cannot be reached or is starting, and prints that
 // once.
 func (r *remote) patiently(ctx context.Context, do func() error) error {
 	said := false

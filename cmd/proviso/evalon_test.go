@@ -19,18 +19,18 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// onCommand runs a command in a folder, and returns its exit code and what it printed.
+// onCommand runs a command in a folder, and returns its exit code and output.
 func onCommand(t *testing.T, dir, model string, env []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	c := provisoCommand(t, dir, model, args...)
 	c.Env = append(c.Env, env...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
-	_ = c.Run() // the exit code says it
+	_ = c.Run() // the exit code shows the result
 	return c.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
-// keptRuns returns the lines of the only run file below a folder: rows by their index.
+// keptRun returns the lines of the only run file below a folder. Rows are at their index.
 func keptRun(t *testing.T, dir string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*", "run.jsonl"))
@@ -63,8 +63,8 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// sameRun is a line of a run file, or a report, without what differs between two runs: ids,
-// times, durations, the address of the run and the folder of the suite. Hashes are the same.
+// sameRun returns a line of a run file, or a report, without what differs between two runs: ids,
+// times, durations, the URL of the run and the folder of the suite. Hashes are equal.
 func sameRun(text string) string {
 	for _, re := range []string{`"id":"[^"/]*`, `"started":"[^"]*"`, `"(latencyMs|elapsedMs|ended)":[0-9.e-]+`, `"on":"[^"]*",?`, `"folder":"[^"]*",?`, `in [0-9.]+ m?s|[0-9.]+ m?s\b`, `\S*run.jsonl`, `proviso show \S+`} {
 		text = regexp.MustCompile(re).ReplaceAllString(text, "")
@@ -72,8 +72,7 @@ func sameRun(text string) string {
 	return text
 }
 
-// TestOn: a run on a server is kept as one that was made here, but for ids, times and
-// durations.
+// TestOn: a run on a server is kept like a local run, except for ids, times and durations.
 func TestOn(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: r.Prompt} }})
@@ -127,7 +126,7 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestOnRefused: what a server does not take is said at its place, and nothing is kept.
+// TestOnRefused: what a server rejects is reported at its position, and nothing is kept.
 func TestOnRefused(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{})
@@ -165,12 +164,12 @@ func TestOnRefused(t *testing.T) {
 	}
 }
 
-// TestOnAnotherVersion: a server that makes other rows of the same suite is another version.
-// The command keeps nothing, and cancels the run that it began.
+// TestOnAnotherVersion: if a server makes other rows of the same suite, it has another version. The
+// command keeps nothing, and cancels the run that it started.
 func TestOnAnotherVersion(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, refusal string // of the cancellation
+		name, refusal string // refusal of the cancellation
 		want          string
 	}{
 		{"cancelled", "", "has 3 rows, and the suite here has 1: it has changed, or the server has another version of proviso; it was cancelled"},
@@ -212,8 +211,8 @@ func TestOnAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestOnInterrupted: a command that is interrupted says how to go on, and its continuation
-// fetches the rest of the same run.
+// TestOnInterrupted: an interrupted command prints how to resume, and resuming fetches the rest of
+// the same run.
 func TestOnInterrupted(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{}, 1000)
@@ -270,8 +269,8 @@ func TestOnInterrupted(t *testing.T) {
 	}
 }
 
-// TestOnUnready: a server that answers 503 is waited for from the first request on, with one
-// line, and the run is started once, though the answer to its start is lost.
+// TestOnUnready: the command waits for a server that answers 503, from the first request on, and
+// prints one line. The run is started once, even if the answer to its start is lost.
 func TestOnUnready(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: func(r fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: r.Prompt} }})

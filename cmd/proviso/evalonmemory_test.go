@@ -49,10 +49,9 @@ func TestOnMemory(t *testing.T) {
 	}
 }
 
-// TestOnManyWorkers: a run of 100,000 cases is spread over four workers. The memory of the
-// command that fetches it, and of the server between, is the same at its end as at its
-// beginning. A worker is killed and another comes; every row is there once, and only rows
-// under way are asked twice.
+// TestOnManyWorkers: a run of 100,000 cases is spread over four workers. The memory of the command
+// that fetches it, and of the server in between, does not grow during the run. One worker is killed
+// and replaced. Every row is there once, and only rows in flight are asked twice.
 func TestOnManyWorkers(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
 		t.Skip("it takes minutes; make nightly runs it")
@@ -79,7 +78,7 @@ func TestOnManyWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Process.Kill() })
-	command, server := map[int]int64{}, map[int]int64{} // the most memory, by tenths of the run
+	command, server := map[int]int64{}, map[int]int64{} // peak memory, by tenths of the run
 	for last := 0; last < 9; time.Sleep(100 * time.Millisecond) {
 		if time.Since(begun) > 20*time.Minute {
 			t.Fatalf("%d of %d rows were asked in %v", w.countAsked(), rows, time.Since(begun))
@@ -114,7 +113,7 @@ func TestOnManyWorkers(t *testing.T) {
 	}
 }
 
-// peak is the most memory of a process that has ended, in KiB, with its program.
+// peak returns the peak memory of a process that has ended, in KiB, including its program.
 func peak(t *testing.T, p *os.ProcessState) int64 {
 	t.Helper()
 	usage, ok := p.SysUsage().(*syscall.Rusage)
@@ -124,14 +123,14 @@ func peak(t *testing.T, p *os.ProcessState) int64 {
 	return usage.Maxrss
 }
 
-// held is the memory of a process now, in KiB, without its program.
+// held returns the current memory of a process, in KiB, without its program.
 func held(t *testing.T, pid int) (kib int64) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, after, ok := strings.Cut(string(status), "RssAnon:"); ok { // it has not just ended
+	if _, after, ok := strings.Cut(string(status), "RssAnon:"); ok { // false if it has just ended
 		if _, err := fmt.Sscan(after, &kib); err != nil {
 			t.Fatal(err)
 		}

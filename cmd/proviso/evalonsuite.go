@@ -18,15 +18,15 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// sentSuite is a suite with its files, as the server takes it.
+// sentSuite is a suite with its files, in the form that the server accepts.
 type sentSuite struct {
 	Name  string            `json:"name"`
 	Suite string            `json:"suite"`
 	Files map[string]string `json:"files,omitempty"`
 }
 
-// bundle reads the suite and the files beside it that were looked for. Files whose name
-// begins with a dot, such as .env, stay here.
+// bundle reads the suite and the files beside it that were looked up. Files whose names begin with
+// a dot, such as .env, are not sent.
 func (s *seenFiles) bundle(of *loaded) (*sentSuite, error) {
 	out := &sentSuite{Name: remoteName(of), Files: map[string]string{}}
 	dir, err := filepath.Abs(of.Dir)
@@ -47,7 +47,7 @@ func (s *seenFiles) bundle(of *loaded) (*sentSuite, error) {
 			continue
 		}
 		if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
-			continue // it was looked for, and is not there
+			continue // it was looked up but does not exist
 		}
 		if out.Files[filepath.ToSlash(rel)], err = sentText(abs); err != nil {
 			return nil, err
@@ -71,8 +71,8 @@ func sentText(path string) (string, error) {
 	return string(data), nil
 }
 
-// remoteName is what a suite is called on the server: its id, or else its description or the
-// name of its folder, in the letters of addresses.
+// remoteName returns the suite's name on the server: its id, or else its description or the name of
+// its folder, in characters that URLs allow.
 func remoteName(s *loaded) string {
 	abs, _ := filepath.Abs(s.Dir)
 	name := strings.Map(func(r rune) rune {
@@ -102,20 +102,20 @@ func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
 		Concurrency int    `json:"concurrency,omitempty"`
 		Repeat      int    `json:"repeat,omitempty"`
 	}{stored.Version, f.given0("max-concurrency", f.concurrency), f.repeat}
-	once := rand.Text() // an answer that is lost starts no second run
+	once := rand.Text() // if the answer is lost, the repeated request starts no second run
 	if err := r.patiently(ctx, func() error {
 		return r.client.JSON(ctx, http.MethodPost, suites.JoinPath(stored.Name, "runs"), options, &started, "Idempotency-Key", once)
 	}); err != nil {
 		return r.explained(ctx, err, s, sent)
 	}
 	if started.ID == "" || strings.Contains(started.ID, "/") {
-		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no id of a run", r.api.Host)
+		return proviso.Errorf(proviso.Unavailable, "%s: the answer has no run id", r.api.Host)
 	}
 	r.run, r.began = r.api.JoinPath("runs", started.ID), true
 	return nil
 }
 
-// given0 is the value of a flag that was given, or else 0.
+// given0 returns n if the flag was given, and otherwise 0.
 func (f *remoteFlags) given0(name string, n int) int {
 	if f.given.Changed(name) {
 		return n
@@ -123,7 +123,7 @@ func (f *remoteFlags) given0(name string, n int) int {
 	return 0
 }
 
-// explained prints the mistakes that a server found in a suite at their places here.
+// explained prints the mistakes that a server found in a suite, at their local positions.
 func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sentSuite) error {
 	var no *client.Refusal
 	if !errors.As(err, &no) || !slices.ContainsFunc(no.Errors, func(e client.Mistake) bool { return e.File != "" || e.Code != "" && e.Pointer == "" }) {
@@ -135,7 +135,7 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 		if e.File != "" {
 			m.Place = proviso.Place{File: report.Line(e.File, 200), Line: e.Line, Column: e.Column, Excerpt: report.Line(e.Excerpt, 200)}
 			if _, is := sent.Files[e.File]; !is {
-				m.Place.File = s.File // the server calls it otherwise
+				m.Place.File = s.File // the server has another name for it
 			}
 		}
 		list = append(list, m)
@@ -143,12 +143,12 @@ func (r *remote) explained(ctx context.Context, err error, s *loaded, sent *sent
 	there := r.version(ctx)
 	fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server %s refuses the suite", r.api.Host)))
 	if here := versionName(); there != "" && there != here {
-		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: it has the version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
+		fmt.Fprintln(r.a.err, printable(fmt.Sprintf("proviso: the server has version %s of proviso, and this is %s, so it may know other keys and types", there, here)))
 	}
 	return r.a.mistakes(list)
 }
 
-// version asks for the version of the server; "" if it does not say.
+// version requests the version of the server; "" if unknown.
 func (r *remote) version(ctx context.Context) string {
 	var doc struct{ Info struct{ Version string } }
 	if r.client.JSON(ctx, http.MethodGet, r.api.JoinPath("..", "openapi.json"), nil, &doc) != nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestOnWorkers: a suite whose rows ask a model and a judge, spread over two workers beside
-// PostgreSQL, has the rows of a local run, byte by byte. With a recording, neither asks
-// anything, and all four have the same rows.
+// TestOnWorkers: a suite whose rows ask a model and a judge, spread over two workers with
+// PostgreSQL, gives the same rows as a local run, byte by byte. With a recording, neither asks a
+// model, and all four runs have the same rows.
 func TestOnWorkers(t *testing.T) {
 	t.Parallel()
 	const rows = 40
@@ -26,7 +26,7 @@ func TestOnWorkers(t *testing.T) {
 		"suite/cases.jsonl": cases.String(),
 	})
 	tape := filepath.Join(dir, "tape")
-	var warned string // by the last run
+	var warned string // warnings of the last run
 	run := func(name string, more ...string) (lines []string, report string) {
 		t.Helper()
 		args := append([]string{"eval", "--run-dir", filepath.Join(dir, name), "--fail-under", "10%"}, more...)

@@ -25,7 +25,7 @@ type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// exitWith ends a command with a code, which is no error if it is 0.
+// exitWith returns an error that ends a command with a code, or nil for 0.
 func exitWith(code int) error {
 	if code == exitOK {
 		return nil
@@ -42,8 +42,8 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// coded gives an error a code, unless it has one or is nil: something that a command needs is
-// missing, or cannot be written.
+// coded gives an error a code, unless it has one or is nil. The code means that something a command
+// needs is missing or cannot be written.
 func coded(err error) error {
 	var e *proviso.Error
 	if err == nil || errors.As(err, &e) {
@@ -52,10 +52,10 @@ func coded(err error) error {
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
 }
 
-// verdictCode returns the exit code of a finished run when a given share of its rows
-// must pass. The run fails if too few rows pass even if all undecided rows passed,
-// and succeeds if enough pass even if all undecided rows failed. Shares are compared
-// as float64, so that a decimal share in the suite means exactly what it says.
+// verdictCode returns the exit code of a finished run in which a given share of the rows must pass.
+// The run fails if too few rows would pass even if all undecided rows passed. It succeeds if enough
+// rows pass even if all undecided rows failed. Shares are compared as float64, so that a decimal
+// share in the suite means exactly what it says.
 func verdictCode(t proviso.Totals, passRate float64, failed int) int {
 	rows := float64(t.Passed + t.Failed + t.Errors)
 	switch {
@@ -69,11 +69,11 @@ func verdictCode(t proviso.Totals, passRate float64, failed int) int {
 	return exitOK
 }
 
-// passRateVariable is promptfoo's, in percent.
+// passRateVariable is promptfoo's variable, in percent.
 const passRateVariable = "PROMPTFOO_PASS_RATE_THRESHOLD"
 
-// passRateOf returns the share of rows that must pass: from the command line, else
-// the environment, else the suite. An untrusted suite cannot set it.
+// passRateOf returns the share of rows that must pass: from the command line, or else the
+// environment, or else the suite. An untrusted suite cannot set it.
 func (a *app) passRateOf(f *evalFlags, s *loaded) (float64, error) {
 	if f.failUnder != nil {
 		return *f.failUnder, nil
@@ -91,7 +91,7 @@ func (a *app) passRateOf(f *evalFlags, s *loaded) (float64, error) {
 	return 1, nil
 }
 
-// percentOf reads a variable that holds a percentage.
+// percentOf reads a variable with a percentage.
 func (a *app) percentOf(name, text string) (float64, error) {
 	share, err := suite.ParseShare(text + "%")
 	if err != nil {

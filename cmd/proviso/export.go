@@ -93,7 +93,7 @@ func (a *app) exportSuite(ctx context.Context, f *exportFlags, tool string) erro
 	return nil
 }
 
-// writeExport writes a file that does not exist, and says where its references lead.
+// writeExport writes a new file, and prints which folder its references are relative to.
 func (a *app) writeExport(name, dir string, text []byte) error {
 	if err := createFile(name, text); err != nil {
 		if errors.Is(err, os.ErrExist) {
@@ -108,14 +108,14 @@ func (a *app) writeExport(name, dir string, text []byte) error {
 	return nil
 }
 
-// lacking notes assertions in files beside the suite that promptfoo would decide
-// otherwise, once for each thing that it lacks.
+// lacking reports assertions in files beside the suite that promptfoo would decide differently,
+// once for each feature that promptfoo lacks.
 func lacking(s *loaded) []convert.Note {
 	var notes []convert.Note
 	seen := map[string]bool{}
 	for c, err := range s.Cases() {
 		if err != nil {
-			continue // a mistake of this case, which validate reports
+			continue // this case has a mistake, which validate reports
 		}
 		for _, x := range c.Assert {
 			at := s.Places.Place(x.Pointer)

@@ -45,7 +45,7 @@ func TestFetchedCases(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, name := range names { // they contain the server's address
+			for _, name := range names { // they contain the server's URL
 				data, err := os.ReadFile(name)
 				if err != nil {
 					return err

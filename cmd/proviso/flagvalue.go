@@ -18,11 +18,11 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// flagValue is a flag whose text is read and checked where it stands on the command
-// line, so that every mistake names the flag, what it expects and what was found.
+// flagValue is a flag that checks its value while the command line is parsed, so that every mistake
+// names the flag, what it expects and what was found.
 type flagValue struct {
-	text string // as it was given; the default before
-	kind string // for pflag; the usage of the flag names its value
+	text string // the given text; before that, the default
+	kind string // for pflag; the flag's usage names the value
 	read func(text string) error
 }
 
@@ -39,7 +39,7 @@ func (v *flagValue) String() string { return v.text }
 
 func (v *flagValue) Type() string { return v.kind }
 
-// badValue is the mistake of a flag that needs another value.
+// badValue returns the mistake of a flag with an invalid value.
 func badValue(flag, expected, found, hint string) error {
 	if flag != "" {
 		expected = flag + ": expected " + expected
@@ -49,7 +49,7 @@ func badValue(flag, expected, found, hint string) error {
 	return usageError{fmt.Errorf("%s, found %q", expected, found), hint}
 }
 
-// orList joins names as a sentence lists them.
+// orList joins names with commas and "or".
 func orList(names []string) string {
 	n := len(names)
 	if n < 2 {
@@ -58,8 +58,8 @@ func orList(names []string) string {
 	return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 }
 
-// flagMistake says which flag cannot be read and what it expects, for every kind of
-// flag in the same words.
+// flagMistake explains which flag cannot be read and what it expects, in the same words for every
+// kind of flag.
 func flagMistake(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -76,8 +76,8 @@ func flagMistake(err error) error {
 	return fmt.Errorf("--%s: %w", flag.Name, cause)
 }
 
-// expectedBy describes what a kind of flag of pflag takes; "" for the kinds of this
-// file, whose errors say it.
+// expectedBy describes the values of a flag kind of pflag; "" for the kinds in this file, whose
+// errors contain that.
 func expectedBy(kind string) string {
 	switch kind {
 	case "bool":
@@ -94,7 +94,7 @@ func expectedBy(kind string) string {
 	return ""
 }
 
-// oneOf refuses an invalid value of a flag and names the nearest valid one.
+// oneOf rejects an invalid flag value and names the nearest valid one.
 func oneOf(flag, value string, valid []string) error {
 	if slices.Contains(valid, value) {
 		return nil
@@ -106,7 +106,7 @@ func oneOf(flag, value string, valid []string) error {
 	return badValue(flag, orList(valid), value, hint)
 }
 
-// choiceVar adds a flag that holds one of some texts; the usual one need not be among them.
+// choiceVar adds a flag whose value is one of the valid texts. The default need not be among them.
 func choiceVar(fs *pflag.FlagSet, to *string, name, usual string, valid []string, usage string) {
 	*to = usual
 	fs.Var(&flagValue{usual, "string", func(text string) error {
@@ -115,7 +115,7 @@ func choiceVar(fs *pflag.FlagSet, to *string, name, usual string, valid []string
 	}}, name, usage)
 }
 
-// countVar adds a flag that holds a whole number of at least a given one.
+// countVar adds a flag for a whole number that is not below least.
 func countVar(fs *pflag.FlagSet, to *int, name, short string, usual, least int, usage string) {
 	*to = usual
 	fs.VarP(&flagValue{strconv.Itoa(usual), "N", func(text string) error {
@@ -128,15 +128,15 @@ func countVar(fs *pflag.FlagSet, to *int, name, short string, usual, least int, 
 	}}, name, short, usage)
 }
 
-// durationForm is what a flag for a duration expects.
+// durationForm describes the value of a duration flag.
 const durationForm = "a time with its unit, such as 30s, 5m, 2h or 7d"
 
-// timeVar adds a flag that holds a duration: more than nothing if its default is.
+// timeVar adds a flag for a duration. It must be positive if the default is.
 func timeVar(fs *pflag.FlagSet, to *time.Duration, name string, usual time.Duration, usage string) {
 	*to = usual
 	shown := usual.String()
 	if usual == 0 {
-		shown = "" // usage says what it is
+		shown = "" // the usage text describes the default
 	}
 	fs.Var(&flagValue{shown, "time", func(text string) error {
 		d, err := duration.Parse(text)
@@ -151,13 +151,13 @@ func timeVar(fs *pflag.FlagSet, to *time.Duration, name string, usual time.Durat
 	}}, name, usage)
 }
 
-// shareVar adds a flag that holds a share: a number from 0 to 1, or N%.
+// shareVar adds a flag for a share: a number from 0 to 1, or N%.
 func shareVar(fs *pflag.FlagSet, to *float64, name string, usual float64, usage string) {
 	*to = usual
 	fs.Var(shareValue(strconv.FormatFloat(usual, 'g', -1, 64), func(share float64) { *to = share }), name, usage)
 }
 
-// shareValue is the value of a flag that hands on a share. shown is its default.
+// shareValue is the value of a flag that passes a share to keep. shown is its default.
 func shareValue(shown string, keep func(float64)) pflag.Value {
 	return &flagValue{shown, "share", func(text string) error {
 		share, err := suite.ParseShare(text)
@@ -168,7 +168,7 @@ func shareValue(shown string, keep func(float64)) pflag.Value {
 	}}
 }
 
-// sharesVar adds a flag that holds shares with commas between them; it may be repeated.
+// sharesVar adds a flag for shares separated by commas; it may be repeated.
 func sharesVar(fs *pflag.FlagSet, to *[]float64, name string, usual []float64, usage string) {
 	*to = usual
 	own := false
@@ -189,7 +189,7 @@ func sharesVar(fs *pflag.FlagSet, to *[]float64, name string, usual []float64, u
 	}}, name, usage)
 }
 
-// checkPattern refuses a flag that holds no regular expression of Go.
+// checkPattern rejects a flag value that is not a valid Go regular expression.
 func checkPattern(flag, text, hint string) error {
 	_, err := regexp.Compile(text)
 	if err == nil {
@@ -209,7 +209,7 @@ type flagGroup struct {
 	flags []string
 }
 
-// evalGroups order the flags of eval by what they are for; flags in no group come last.
+// evalGroups group the flags of eval by purpose. Flags in no group come last.
 var evalGroups = []flagGroup{
 	{"Suite", []string{"config", "tests", "vars", "prompts", "providers", "env-file", "model-outputs", "assertions", "prompt-prefix", "prompt-suffix", "skip-unsupported"}},
 	{"Part of the suite", []string{"changed-since", "filter-pattern", "filter-first-n", "filter-range", "filter-sample", "filter-sample-seed", "filter-metadata",
@@ -227,8 +227,7 @@ var gateGroups = append([]flagGroup{
 	{"Result of the gate", []string{"format", "markdown", "comment", "link", "cases", "inconclusive-exit"}},
 }, evalGroups...)
 
-// groupFlags makes the help of a command list its flags in groups, with examples
-// before them.
+// groupFlags makes a command's help list its flags in groups, with examples before them.
 func groupFlags(cmd *cobra.Command, groups []flagGroup, examples string) {
 	cmd.Example = examples
 	cmd.SetUsageFunc(func(c *cobra.Command) error {

@@ -60,9 +60,9 @@ type gating struct {
 	outcome    *run.Outcome // of the head; nil with --run
 	places     *report.Places
 	suite      string
-	notes      []string // for the result: what the figures do not show
+	notes      []string // what the figures do not show, for the result
 	flakes     []gate.Flake
-	votes      int // of the judge; 0 if it is not known
+	votes      int // votes of the judge; 0 if unknown
 }
 
 // gate decides on one suite.
@@ -108,11 +108,11 @@ func (g *gating) openBase(ctx context.Context) (err error) {
 	return nil
 }
 
-// runsOf is the folder in which runs are looked for.
+// runsOf returns the folder where runs are looked up.
 func (a *app) runsOf(f *gateFlags) string { return cmp.Or(f.runDir, a.stateDir()) }
 
-// openHead opens a kept run, with the rules of the suite that -c names, or else those
-// that were in force when it was run.
+// openHead opens a kept run, with the rules of the suite that -c names, or otherwise the rules that
+// applied when it was run.
 func (g *gating) openHead(ctx context.Context) (err error) {
 	if g.head, err = g.openSide(ctx, g.runsOf(g.f), g.f.headRun, ""); err != nil {
 		return g.mistaken(fmt.Errorf("--run: %w", err), nothingRun)
@@ -142,8 +142,8 @@ func (g *gating) openHead(ctx context.Context) (err error) {
 	return g.setRules(s.Gate)
 }
 
-// setRules puts the rules of the command line over those of a suite. An untrusted suite
-// has none: a change must not weaken the rules that decide on it.
+// setRules merges the rules of the command line over those of a suite. The rules of an untrusted
+// suite are ignored: a change must not weaken the rules that decide on it.
 func (g *gating) setRules(own *proviso.GateRules) error {
 	if own != nil && g.f.trust.untrusted {
 		g.warn("the rules under gate are ignored with --untrusted; give them as flags")
@@ -164,7 +164,7 @@ func (g *gating) setRules(own *proviso.GateRules) error {
 	return nil
 }
 
-// compares reports whether there is a baseline.
+// compares reports whether the flags name a base.
 func (g *gating) compares() bool { return g.f.baseline != "" || g.f.baseRef != "" }
 
 // runHead runs the suite, and before it that of --base-ref.
@@ -184,7 +184,7 @@ func (g *gating) runHead(ctx context.Context) error {
 		if g.f.baseRef == "" {
 			return g.foresee(ctx, s)
 		}
-		if _, err := commitAt(ctx, s.Dir, g.f.baseRef); err != nil { // a mistake comes before what can be foreseen
+		if _, err := commitAt(ctx, s.Dir, g.f.baseRef); err != nil { // report this mistake before foreseeable problems of the rules
 			return fmt.Errorf("--base-ref: %w", err)
 		}
 		if err := g.foresee(ctx, s); err != nil {
@@ -206,8 +206,8 @@ func (g *gating) runHead(ctx context.Context) error {
 	return err
 }
 
-// foresee finds rules that name no assertion, and says which rules cannot decide with
-// the cases that there are, before anything is spent.
+// foresee finds rules that name no assertion, and prints which rules cannot decide with the
+// existing cases, before anything is spent.
 func (g *gating) foresee(ctx context.Context, s *loaded) error {
 	var names suite.AssertionNames
 	cases, repeats, open := 0, 1, s.Unseen > 0
@@ -250,7 +250,7 @@ func casesIn(r *gate.Run) int {
 	return len(seen)
 }
 
-// sayPlan says which rules cannot decide with so many cases, before anything is spent.
+// sayPlan prints which rules cannot decide with this many cases, before anything is spent.
 func (g *gating) sayPlan(size gate.Size) error {
 	if g.base != nil {
 		size.Cases = min(size.Cases, casesIn(g.base.run))
@@ -265,7 +265,7 @@ func (g *gating) sayPlan(size gate.Size) error {
 	return nil
 }
 
-// decide compares, decides, prints and exits.
+// decide compares the runs, decides, prints the result and returns the exit code.
 func (g *gating) decide(ctx context.Context) error {
 	texts := show.Texts{Head: g.head.texts}
 	c, d, err := g.compareAndDecide()
@@ -318,7 +318,7 @@ func (g *gating) compareAndDecide() (*gate.Comparison, gate.Decision, error) {
 	return c, d, err
 }
 
-// noteVotes says which assertions must pass and depend on one answer of a judge.
+// noteVotes notes which assertions must pass but depend on one answer of a judge.
 func (g *gating) noteVotes() {
 	if g.votes != 1 {
 		return

@@ -21,7 +21,7 @@ import (
 // commitSuite is the suite of a commit, written to a temporary folder.
 type commitSuite struct {
 	dir   string
-	flags evalFlags // run it
+	flags evalFlags // flags to run it
 }
 
 func (c *commitSuite) close() {
@@ -30,7 +30,7 @@ func (c *commitSuite) close() {
 	}
 }
 
-// seenFiles collects the files that a suite looks for.
+// seenFiles collects the files that a suite looks up.
 type seenFiles struct {
 	mu   sync.Mutex
 	list map[string]bool
@@ -51,8 +51,8 @@ func (s *seenFiles) sorted() []string {
 	return slices.Sorted(maps.Keys(s.list))
 }
 
-// look reads a suite and plans it, without running or printing anything, and returns
-// the files that it looked for.
+// look reads and plans a suite, without running or printing anything, and returns the files that
+// were looked up.
 func (a *app) look(ctx context.Context, f evalFlags) (*seenFiles, error) {
 	seen := &seenFiles{}
 	f.seen, f.dry, f.noKeys, f.warn = seen.add, true, true, false
@@ -107,11 +107,11 @@ const otherRules = "The change also edits the rules of the gate; the new rules d
 // errNewSuite means that a commit does not have the suite.
 var errNewSuite = errors.New("the suite is new")
 
-// maxRounds limits how often a suite is read to find what it refers to.
+// maxRounds limits how often a suite is read to find the files that it refers to.
 const maxRounds = 10
 
-// checkOut writes the suite of a commit, with what it refers to inside the repository,
-// to a temporary folder.
+// checkOut writes the suite of a commit, and the files in the repository that it refers to, to a
+// temporary folder.
 func (g *gating) checkOut(ctx context.Context, s *loaded) ([]string, error) {
 	snap, err := commitAt(ctx, s.Dir, g.f.baseRef)
 	if err != nil {
@@ -158,12 +158,12 @@ func (g *gating) checkOut(ctx context.Context, s *loaded) ([]string, error) {
 	return snap.Notes, g.complete(ctx, snap, root)
 }
 
-// complete writes the files outside of the suite's folder that the suite looks for,
-// until it looks for nothing else.
+// complete writes the files outside of the suite's folder that the suite looks up, until it looks
+// up no others.
 func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *os.Root) error {
 	asked := map[string]bool{}
 	for range maxRounds {
-		seen, _ := g.look(ctx, g.commit.flags) // its mistakes are printed when it is run
+		seen, _ := g.look(ctx, g.commit.flags) // its mistakes are printed when the suite is run
 		if ctx.Err() != nil {
 			return g.stopped()
 		}
@@ -190,11 +190,11 @@ func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *
 	return nil
 }
 
-// flakyCases are the cases of a run that is made only to see what flips.
+// flakyCases is the number of cases of a run that only measures flips.
 const flakyCases = 50
 
-// runAgain measures how often verdicts flip although nothing changed: it runs the suite
-// of --base-ref, or else the suite itself, a second time, and asks the models anew.
+// runAgain measures how often verdicts flip although nothing changed: it runs the suite of
+// --base-ref, or else the suite itself, a second time, with new answers of the models.
 func (g *gating) runAgain(ctx context.Context) error {
 	first, flags := g.head, g.f.evalFlags
 	if g.commit != nil {
@@ -224,7 +224,7 @@ func (g *gating) runAgain(ctx context.Context) error {
 	g.flakes = gate.Flakiness(c)
 	lines := flaky(g.flakes, c.Pairs)
 	g.notes = append(g.notes, lines...)
-	if g.base == nil { // there is no comparison to show them
+	if g.base == nil { // there is no comparison that would show them
 		for _, line := range lines {
 			g.warn(line)
 		}
@@ -232,7 +232,7 @@ func (g *gating) runAgain(ctx context.Context) error {
 	return nil
 }
 
-// flaky says which assertions flip without any change, and what to do.
+// flaky lists the assertions that flip without any change, and what to do about them.
 func flaky(list []gate.Flake, cases int) []string {
 	var lines []string
 	most := 0.0

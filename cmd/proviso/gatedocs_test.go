@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// gateStory is how many lines `make demo-gate` may print.
+// gateStory is the maximum number of lines that `make demo-gate` prints.
 const gateStory = 55
 
 // TestGateDemo runs examples/gate/demo.sh as `make demo-gate` does.

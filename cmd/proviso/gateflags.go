@@ -81,8 +81,8 @@ func (f *gateFlags) check() error {
 	return f.evalFlags.check()
 }
 
-// nameVar adds a flag that holds a name. An empty one, as of a variable that is not set
-// in a CI job, is a mistake: without a base the gate would decide something else.
+// nameVar adds a flag for a name. An empty name, as from an unset variable in a CI job, is a
+// mistake: without a base the gate would decide something else.
 func nameVar(fs *pflag.FlagSet, to *string, name, usage string) {
 	fs.Var(&flagValue{"", "name", func(text string) error {
 		if *to = text; text == "" {
@@ -92,8 +92,8 @@ func nameVar(fs *pflag.FlagSet, to *string, name, usage string) {
 	}}, name, usage)
 }
 
-// ruleFlags are the rules of the gate as flags. They replace those of the suite one by
-// one. A field is nil if its flag is not given.
+// ruleFlags are the rules of the gate as flags. Each replaces one rule of the suite. A field is nil
+// if its flag is not given.
 type ruleFlags proviso.GateRules
 
 func (f *ruleFlags) register(fs *pflag.FlagSet) {
@@ -154,7 +154,7 @@ func (f *ruleFlags) setMin(text string) error {
 	return err
 }
 
-// over returns the rules of a suite, replaced by those of the command line.
+// over returns the rules of a suite with those of the command line replaced.
 func (f *ruleFlags) over(own *proviso.GateRules) proviso.GateRules {
 	rules := proviso.GateRules{}
 	if own != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// limit turns a pass on a file that lacks rows into no decision, and adds the notes where
-// there is no comparison to show them.
+// limit turns a pass into inconclusive if the run file lacks rows. It adds the notes if there is no
+// comparison to show them.
 func (g *gating) limit(d *gate.Decision) {
 	if d.Outcome == gate.Pass && g.outcome == nil && len(g.head.notes) > 0 {
 		d.Outcome, d.Reasons = gate.Inconclusive, nil
@@ -34,7 +34,7 @@ func (g *gating) limit(d *gate.Decision) {
 	}
 }
 
-// writeOutputs writes the reports of -o, which begin with the decision unless it is nil.
+// writeOutputs writes the reports of -o. They begin with the decision, unless it is nil.
 func (g *gating) writeOutputs(ctx context.Context, d *report.Decision) error {
 	if g.outcome == nil {
 		return nil
@@ -58,8 +58,7 @@ func brokenRows(c *gate.Comparison) func(row int) bool {
 	return func(row int) bool { return broken[row] }
 }
 
-// print writes the result to the standard output, and in Markdown to where the flags
-// say.
+// print writes the result to standard output, and as Markdown to where the flags request it.
 func (g *gating) print(ctx context.Context, c *gate.Comparison, d *gate.Decision, texts show.Texts) error {
 	o := g.options()
 	if err := writeComparison(g.out, g.f.format, c, d, texts, o); err != nil {
@@ -73,7 +72,7 @@ func (g *gating) options() show.Options {
 	return g.inTerminal(o)
 }
 
-// report writes the result in Markdown to where the flags say.
+// report writes the result as Markdown to where the flags request it.
 func (g *gating) report(ctx context.Context, c *gate.Comparison, d *gate.Decision, texts show.Texts, o show.Options) error {
 	if g.f.markdown == "" && !g.f.comment {
 		return nil
@@ -85,7 +84,7 @@ func (g *gating) report(ctx context.Context, c *gate.Comparison, d *gate.Decisio
 	return g.publish(ctx, text.String())
 }
 
-// reproduce returns the command that decides again without running anything.
+// reproduce returns the command that repeats the decision without running anything.
 func (g *gating) reproduce() []string {
 	if g.base == nil || g.base.id == "" || g.head.id == "" {
 		return nil
@@ -93,7 +92,7 @@ func (g *gating) reproduce() []string {
 	return []string{"proviso gate --baseline " + shellWord(g.base.id) + " --run " + shellWord(g.head.id) + inFolder(g.f.runDir)}
 }
 
-// shellWord quotes a text for a POSIX shell where that is needed.
+// shellWord quotes a text for a POSIX shell if necessary.
 func shellWord(text string) string {
 	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-") == "" && text[0] != '-' {
 		return text
@@ -101,8 +100,8 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// publish writes the result in Markdown to the file of --markdown, and as the comment of
-// --comment. A comment that cannot be posted changes no decision, so it is a warning.
+// publish writes the result as Markdown to the file of --markdown, and posts it as the comment of
+// --comment. A comment that cannot be posted does not change the decision, so it is only a warning.
 func (g *gating) publish(ctx context.Context, text string) error {
 	if g.f.markdown != "" {
 		if err := g.writeMarkdown(text); err != nil {
@@ -124,15 +123,16 @@ func (g *gating) publish(ctx context.Context, text string) error {
 	return nil
 }
 
-// leastSummary is how many bytes of a summary are worth writing: the decision and figures.
+// leastSummary is the minimum size of a summary in bytes that is worth writing: the decision and
+// the figures.
 const leastSummary = 4 << 10
 
-// writeMarkdown writes the file of --markdown. That of the job summary of GitHub is added
-// to, within its limit, as eval does.
+// writeMarkdown writes the file of --markdown. If that is the job summary of GitHub, it appends
+// within GitHub's limit, as eval does.
 func (g *gating) writeMarkdown(text string) error {
 	if summary, _ := g.env.Lookup("GITHUB_STEP_SUMMARY"); g.f.markdown == summary {
 		left := forge.SummaryLimit
-		if info, err := os.Stat(summary); err == nil { // a new file has all of it
+		if info, err := os.Stat(summary); err == nil { // a new file has the whole limit
 			left -= int(min(info.Size(), forge.SummaryLimit))
 		}
 		if left < leastSummary {
@@ -144,7 +144,7 @@ func (g *gating) writeMarkdown(text string) error {
 	return os.WriteFile(g.f.markdown, []byte(text), 0o644)
 }
 
-// commentKey names the suite in its comment as the action does: by the files of -c.
+// commentKey identifies the suite's comment as the action does: by the files of -c.
 func (g *gating) commentKey() string {
 	switch {
 	case len(g.f.configs) > 0:
@@ -155,7 +155,7 @@ func (g *gating) commentKey() string {
 	return g.suite
 }
 
-// setLink checks the address of --link, which everybody who reads the comment sees.
+// setLink checks the URL of --link, which every reader of the comment sees.
 func (f *gateFlags) setLink(text string) error {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {

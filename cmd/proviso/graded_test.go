@@ -37,8 +37,8 @@ func TestGraded(t *testing.T) {
 	})
 }
 
-// gradedReply finds a criterion met if the output contains it word for word, and the
-// longest of several outputs the best.
+// gradedReply passes a criterion if the output contains it word for word, and selects the longest
+// of several outputs as the best.
 func gradedReply(r fakemodel.Request) fakemodel.Reply {
 	towards := func(text string) []float64 {
 		if strings.Contains(text, "Paris") {

@@ -8,22 +8,21 @@ import (
 	"sync/atomic"
 )
 
-// smallHeap is the size, in bytes, that the heap may always have. A run allocates much
-// and keeps little of it, so that most of its memory is what waits for a collection.
+// smallHeap is the size, in bytes, that the heap may always have. A run allocates much and keeps
+// little, so most of its memory is garbage that waits for a collection.
 const smallHeap = 16 << 20
 
-// mostGrowth lets a heap that was never collected grow to [smallHeap], in percent: the
-// runtime begins with 4 MiB for 100.
+// mostGrowth lets a heap that was never collected grow to [smallHeap], in percent: with 100, the
+// runtime starts at 4 MiB.
 const mostGrowth = 400
 
-// usualSpare is how much may wait for a collection in a large heap, in percent of what is
-// alive.
+// usualSpare is how much garbage a large heap may hold, in percent of its live data.
 const usualSpare = 100
 
-// boundHeap lets the heap grow to [smallHeap], or by spare percent of what is alive if
-// that is more, until ctx ends. A command may change spare. The runtime by itself
-// collects from 4 MiB on, which takes a sixth of the time of a small run; a fixed
-// percentage that avoids it lets a large run take five times what is alive.
+// boundHeap lets the heap grow to [smallHeap], or by spare percent of its live data if that is
+// more, until ctx ends. A command may change spare. By default, the runtime collects from 4 MiB on,
+// which takes a sixth of the time of a small run. A fixed percentage that avoids this would let a
+// large run use five times its live data.
 func boundHeap(ctx context.Context, spare *atomic.Uint64) {
 	debug.SetGCPercent(mostGrowth)
 	growth, live := mostGrowth, []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -36,7 +35,7 @@ func boundHeap(ctx context.Context, spare *atomic.Uint64) {
 		alive := max(1, live[0].Value.Uint64())
 		small := max(100, smallHeap*100/alive) - 100 // percent, up to smallHeap
 		percent := int(min(mostGrowth, max(small, spare.Load())))
-		if percent != growth { // a change stops the world
+		if percent != growth { // changing the percentage stops the world
 			growth = percent
 			debug.SetGCPercent(growth)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// maxImported limits the files of an import together, in bytes.
+// maxImported limits the total size of imported files, in bytes.
 const maxImported = 512 << 20
 
 // importFlags are the flags of import.
@@ -78,7 +78,7 @@ func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, name
 	return err
 }
 
-// toolList describes the tools of a table, a line each.
+// toolList describes the tools of a table, one per line.
 func toolList(tools []convert.Tool) string {
 	var b strings.Builder
 	for _, t := range tools {
@@ -99,7 +99,7 @@ func toolNamed(name string, tools []convert.Tool, help string) (convert.Tool, er
 	return convert.Tool{}, unknownTool(name, known, help)
 }
 
-// unknownTool is the mistake for a tool that is in no table.
+// unknownTool is the mistake for a tool that is not in the table.
 func unknownTool(name string, known []string, help string) error {
 	hint := "the tools are " + strings.Join(known, ", ")
 	if near := document.Nearest(name, known); near != "" {
@@ -108,7 +108,7 @@ func unknownTool(name string, known []string, help string) error {
 	return usageError{fmt.Errorf("unknown tool %q", name), hint + "; see `" + help + "`"}
 }
 
-// readAll reads files of the command line, which may be large but not without limit.
+// readAll reads files of the command line, which may be large, up to a limit.
 func readAll(names []string) ([]convert.File, error) {
 	var files []convert.File
 	left := int64(maxImported)
@@ -142,7 +142,7 @@ func (a *app) unconverted(ctx context.Context, err error) error {
 	return a.mistakesSo(wrong.List, "nothing was written")
 }
 
-// notes lists what could not be carried over as it is, at most 50 of it.
+// notes lists what could not be converted exactly, at most 50 entries.
 func (a *app) notes(w io.Writer, list []convert.Note) {
 	if len(list) == 0 {
 		return
@@ -162,8 +162,8 @@ func (a *app) notes(w io.Writer, list []convert.Note) {
 	}
 }
 
-// writeNew writes files into a folder and changes no existing one. hint says what to do
-// if one is there.
+// writeNew writes files into a folder without changing existing files. hint says what to do if a
+// file exists.
 func writeNew(dir string, files []convert.File, hint string) error {
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
@@ -186,7 +186,7 @@ func writeNew(dir string, files []convert.File, hint string) error {
 	return nil
 }
 
-// createFile writes a file that does not exist.
+// createFile writes a new file.
 func createFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

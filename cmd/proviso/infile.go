@@ -27,8 +27,8 @@ const (
 	holdsRun          = "a report or a run file of an earlier evaluation"
 )
 
-// openFile opens a file from the command line as a stream. If it does not exist, the
-// error names what is expected and the nearest name.
+// openFile opens a file from the command line as a stream. If it does not exist, the error names
+// the expected content and a similar file name.
 func openFile(name, holds string) (*os.File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func openFile(name, holds string) (*os.File, error) {
 	return f, nil
 }
 
-// notThere returns the error for a file that could not be opened.
+// notThere returns the error for a file that cannot be opened.
 func notThere(name, holds string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return proviso.Errorf(proviso.NotFound, "the file %s does not exist%s; expected %s", name, nearFile(name), holds)
@@ -75,7 +75,7 @@ func nearFile(name string) string {
 	return fmt.Sprintf(" (did you mean %s?)", dir+near)
 }
 
-// maxInput bounds the files that commands read whole, in bytes.
+// maxInput bounds the files that commands read into memory, in bytes.
 const maxInput = 256 << 20
 
 // openInput opens a file as a stream, or standard input for -.
@@ -86,13 +86,12 @@ func (a *app) openInput(name, holds string) (io.ReadCloser, error) {
 	return openFile(name, holds)
 }
 
-// readInput reads a whole file, or standard input for -. Messages name what it should
-// hold.
+// readInput reads a whole file, or standard input for -. Messages name its expected content.
 func (a *app) readInput(name, holds string) ([]byte, error) {
 	return a.readBounded(name, holds, maxInput)
 }
 
-// readBounded is readInput for a file that is no longer than most bytes.
+// readBounded is readInput for a file of at most most bytes.
 func (a *app) readBounded(name, holds string, most int64) ([]byte, error) {
 	file, err := a.openInput(name, holds)
 	if err != nil {
@@ -109,7 +108,7 @@ func (a *app) readBounded(name, holds string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// readAs reads a file, or standard input for -, with a function that finds its mistakes, which
+// readAs reads a file, or standard input for -, with a function that returns its mistakes, which
 // are printed.
 func readAs[T any](a *app, name, holds string, read func(string, []byte) (T, proviso.Mistakes)) (v T, err error) {
 	data, err := a.readInput(name, holds)
@@ -131,7 +130,7 @@ func streamAs[T any](a *app, name, holds string, read func(string, io.Reader) (T
 	return v, a.mistakes(mistakes)
 }
 
-// shownName is the name of a file in messages.
+// shownName returns the name of a file for messages.
 func shownName(name string) string {
 	if name == "-" {
 		return "standard input"

@@ -46,7 +46,7 @@ func newInit(a *app) *cobra.Command {
 	return cmd
 }
 
-// init writes the files that the flags ask for; it changes no existing file.
+// init writes the files that the flags request. It changes no existing file.
 func (a *app) init(ctx context.Context, f *initFlags, dir string) error {
 	if f.from != "" && f.from != "promptfoo" {
 		return unknownTool(f.from, []string{"promptfoo"}, "proviso init --help")
@@ -59,7 +59,7 @@ func (a *app) init(ctx context.Context, f *initFlags, dir string) error {
 		}
 	}
 	switch _, err := os.Lstat(filepath.Join(dir, suite.Name)); {
-	case flow != nil && f.from == "" && err == nil: // the suite is there
+	case flow != nil && f.from == "" && err == nil: // the suite already exists
 	case f.from != "":
 		if err := a.initFrom(ctx, dir); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (a *app) initStarter(dir string) error {
 	return err
 }
 
-// writeSchema writes the schema for editors beside a suite, if it is not there.
+// writeSchema writes the schema for editors beside a suite, unless it exists.
 func writeSchema(dir string) error {
 	text, err := schemaText()
 	if err != nil {
@@ -118,8 +118,8 @@ func writeSchema(dir string) error {
 	return nil
 }
 
-// initFrom makes a suite of the promptfooconfig in a folder. In a suite of proviso's own,
-// what promptfoo ignores is a mistake: then nothing is written.
+// initFrom makes a suite of the promptfooconfig in a folder. What promptfoo silently ignores is a
+// mistake in a suite of proviso; then nothing is written.
 func (a *app) initFrom(ctx context.Context, dir string) error {
 	name, data, err := readPromptfoo(dir)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *app) initFrom(ctx context.Context, dir string) error {
 	return err
 }
 
-// checkSuite checks a suite as validate does and returns what that says.
+// checkSuite checks a suite as validate does and returns what validate would print.
 func (a *app) checkSuite(ctx context.Context, name string) (said string, err error) {
 	var b strings.Builder
 	inner := &app{stdio: stdio{in: a.in, out: io.Discard, err: &b}, env: a.env, secrets: a.secrets}
@@ -190,8 +190,7 @@ func readPromptfoo(dir string) (name string, data []byte, err error) {
 //go:embed workflows
 var workflowTexts embed.FS
 
-// workflows are the systems, each with the file of its workflow from the root of the
-// repository.
+// workflows lists the CI systems, each with the path of its workflow in the repository.
 var workflows = []struct{ system, file string }{
 	{"github", ".github/workflows/evals.yml"},
 	{"gitlab", ".gitlab-ci.yml"},
@@ -199,12 +198,12 @@ var workflows = []struct{ system, file string }{
 
 // workflow is a file that runs a suite in CI.
 type workflow struct {
-	name, suite string // the file, and the suite from the root of the repository
+	name, suite string // paths of the workflow file and the suite, relative to the root of the repository
 	text        string
 }
 
-// newWorkflow returns the workflow of a system for the suite in a folder. It belongs to
-// the root of the repository, which is the folder itself if there is none.
+// newWorkflow returns the workflow of a system for the suite in a folder. The file belongs in the
+// root of the repository, or in the folder itself if there is no repository.
 func newWorkflow(system, dir string) (*workflow, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -225,7 +224,7 @@ func newWorkflow(system, dir string) (*workflow, error) {
 		return nil, coded(err)
 	}
 	rel = filepath.ToSlash(rel)
-	if !regexp.MustCompile(`^[A-Za-z0-9._/-]+$`).MatchString(rel) { // no quotes are needed, neither in YAML nor in a shell
+	if !regexp.MustCompile(`^[A-Za-z0-9._/-]+$`).MatchString(rel) { // then no quotes are needed, neither in YAML nor in a shell
 		return nil, proviso.Errorf(proviso.Invalid, "the path %q of the suite cannot stand in a workflow: use letters, digits, dots, dashes and slashes", rel)
 	}
 	var known []string
@@ -254,7 +253,7 @@ func (a *app) writeWorkflow(w *workflow) error {
 	return err
 }
 
-// shortPath shows a path relative to the working folder, if it is below it.
+// shortPath returns a path relative to the working folder, if it is below it.
 func shortPath(name string) string {
 	dir, err := os.Getwd()
 	if err != nil {

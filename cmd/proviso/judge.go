@@ -104,7 +104,7 @@ func (f *judgeCommand) check(args []string) error {
 	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
-// judge does what the flags request.
+// judge runs what the flags request.
 func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	return exitWith(responseCode(resp))
 }
 
-// asksJudge reports whether a model is needed at all.
+// asksJudge reports whether a request needs a model at all.
 func asksJudge(req *judge.Request) bool {
 	for i := range req.Assertions {
 		for _, c := range req.Assertions[i].Criteria {
@@ -167,7 +167,7 @@ func asksJudge(req *judge.Request) bool {
 	return false
 }
 
-// request reads a request and prints its mistakes with their places.
+// request reads a request and prints its mistakes with their positions.
 func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	shown := shownName(name)
 	data, err := a.readBounded(name, holdsRequest, judge.MaxBody)
@@ -205,10 +205,10 @@ func (a *app) requestMistakes(doc *document.Document, err error) error {
 	return a.mistakes(inOrder(list))
 }
 
-// mistakeIn is an error about what stands at a pointer of a document.
+// mistakeIn returns an error as a mistake at a pointer of a document.
 func mistakeIn(doc *document.Document, pointer string, e *proviso.Error) proviso.Mistake {
 	m := proviso.Mistake{Place: doc.Place(pointer), Code: e.Code, Message: e.Error()}
-	if strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch") { // it is about the key
+	if strings.HasPrefix(e.Message, "unknown field") || strings.HasPrefix(e.Message, "the name of a watch") { // the mistake is about the key
 		m.Place = doc.KeyPlace(pointer)
 	}
 	if quoted := strings.Split(e.Message, "\""); len(quoted) > 2 && !strings.Contains(e.Message, "did you mean") {
@@ -223,7 +223,7 @@ func (a *app) noModelAsked(err error) error {
 	return exitError{exitUsage}
 }
 
-// oneJudge makes the judge of a command without a suite.
+// oneJudge opens the judge of a command without a suite.
 func (a *app) oneJudge(ctx context.Context, end *closers, f *judgeCommand, dir string) (*judge.Judge, error) {
 	e, err := a.openEngine(ctx, end, &f.evalFlags, dir, func(o *engine.Options) (err error) {
 		o.Policy, err = f.code.policy(o.Policy)
@@ -250,7 +250,7 @@ func responseCode(resp *judge.Response) int {
 	return exitFailed
 }
 
-// printResponse writes the response: as JSON, the same bytes as POST /v1/evaluate.
+// printResponse writes the response. As JSON, it writes the same bytes as POST /v1/evaluate.
 func (a *app) printResponse(req *judge.Request, resp *judge.Response, format string) error {
 	if format == formatText {
 		_, err := io.WriteString(a.out, resp.Text(req, a.terminal(true)))
@@ -308,8 +308,8 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	return exitWith(attackCode(report, f.threshold))
 }
 
-// attackCode compares the share of withstood attempts with a threshold, with attempts
-// without a verdict counted as withstood.
+// attackCode compares the share of withstood attempts with a threshold. Attempts without a verdict
+// count as withstood.
 func attackCode(r *attack.Report, threshold float64) int {
 	switch {
 	case r.Attempts > 0 && float64(r.Attempts-r.Succeeded) < threshold*float64(r.Attempts):
@@ -339,8 +339,8 @@ func (a *app) judgeLintRun(ctx context.Context, name, format string) error {
 	return a.linted(found, len(found), unread, "the judged assertions of the run", format)
 }
 
-// linted ends a search for mistakes that found n. Any finding is exit code 1, so that a build
-// can fail on it.
+// linted ends a search for mistakes that found n of them. Any finding gives exit code 1, so that a
+// build can fail on it.
 func (a *app) linted(found any, n int, unread, what, format string) error {
 	if unread != "" {
 		fmt.Fprintln(a.err, "proviso: "+unread)
@@ -358,7 +358,7 @@ func (a *app) linted(found any, n int, unread, what, format string) error {
 	return nil
 }
 
-// lintJSON is a finding as --format json shows it.
+// lintJSON is a finding in the form of --format json.
 type lintJSON struct {
 	Rule       string `json:"rule"`
 	Pointer    string `json:"pointer"`
@@ -371,7 +371,7 @@ type lintJSON struct {
 // judgeLint reports probable mistakes in the wording of a request's assertions.
 func (a *app) judgeLint(req *judge.Request, doc *document.Document, format string) error {
 	found := []lintJSON{}
-	list, _ := req.Decode() // requests with mistakes are refused before
+	list, _ := req.Decode() // requests with mistakes were rejected before
 	for _, x := range list {
 		for _, l := range lint.Assertion(x) {
 			at := doc.Place(l.Pointer)

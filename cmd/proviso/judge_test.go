@@ -50,10 +50,10 @@ func TestJudging(t *testing.T) {
 // judgeFence starts every question to a judge.
 var judgeFence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Fence: ([0-9a-f]{32})\n`) })
 
-// judgeReply answers as an agent with the quoted part of the prompt. As a judge it
-// finds a criterion met if the output contains the word that the criterion quotes. The
-// model nonsense gives no verdict, gullible passes whatever asks for it by the word
-// "met", unsure is undecided where others pass, and forbidden rejects the key.
+// judgeReply answers as an agent with the quoted part of the prompt. As a judge, it passes a
+// criterion if the output contains the word that the criterion quotes. The model nonsense gives no
+// verdict, gullible passes whatever asks for it by the word "met", unsure is undecided where others
+// pass, and forbidden rejects the key.
 func judgeReply(r fakemodel.Request) fakemodel.Reply {
 	usage := proviso.Usage{Prompt: 1500, Completion: 100, Cached: 1200, Total: 1600}
 	fence := judgeFence().FindStringSubmatch(r.Prompt)
@@ -109,7 +109,7 @@ func judgeVerdicts(output, variables, assertions string, gullible bool) string {
 	return value.Stringify(value.ObjectOf("results", results))
 }
 
-// judgeWord returns a judge's word.
+// judgeWord returns the judge's word for a verdict.
 func judgeWord(met bool) string {
 	if met {
 		return "met"

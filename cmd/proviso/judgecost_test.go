@@ -16,7 +16,7 @@ import (
 // costCall is one call to a judge as the vendor counts it.
 type costCall struct {
 	text     string
-	points   []int // where a vendor with explicit caching caches, in bytes of text
+	points   []int // where a vendor with explicit caching sets cache points, in bytes of text
 	criteria int
 }
 
@@ -48,13 +48,13 @@ var costWorkloads = []costWorkload{
 	{"200 cases, 10 assertions, 5 votes", 200, 1200, 10, 5, 10},
 }
 
-// prose returns a text of some bytes that begins with a name.
+// prose returns a text of this many bytes that begins with a name.
 func prose(name string, bytes int) string {
 	return (name + " " + strings.Repeat("some words about the matter ", bytes/28+1))[:bytes]
 }
 
-// costOf asks a judge about a workload and returns its calls by case, in the judge's
-// wording and with the assertions before input and output.
+// costOf asks a judge about a workload. It returns the calls by case: in the judge's wording, and
+// with the assertions before input and output.
 func costOf(t *testing.T, w costWorkload) (documents, assertionsFirst [][]costCall) {
 	t.Helper()
 	var list []judge.Assertion
@@ -109,7 +109,7 @@ func costCalls(t *testing.T, ask proviso.Ask) (own, other costCall) {
 	if ask.Shared > 0 {
 		own.points = append(own.points, len(system)+ask.Shared)
 	}
-	// Its fence would be computed from the assertions.
+	// The fence of the other order would be computed from the assertions.
 	before := strings.Repeat("f", len(fence)) + inner
 	other = costCall{system + before + material + end, []int{len(system), len(system) + len(before)}, own.criteria}
 	return own, other
@@ -119,12 +119,12 @@ func costCalls(t *testing.T, ask proviso.Ask) (own, other costCall) {
 type costPrices struct {
 	name        string
 	write, read float64
-	told        bool // caching is explicit; else automatic, in steps of 128 tokens
+	told        bool // caching is explicit; otherwise automatic, in steps of 128 tokens
 }
 
-// bill returns the cost of a workload's prompts, without and with the replies. A token
-// is four bytes. The vendor's cache holds the calls of earlier cases, and the first
-// call about an output if others share its beginning.
+// bill returns the cost of a workload's prompts, without and with the replies. A token has four
+// bytes. The vendor's cache holds the calls of earlier cases, and the first call about an output if
+// other calls share its beginning.
 func (p costPrices) bill(cases [][]costCall, apart bool) (prompts, all float64) {
 	const floor, perCriterion, replyPrice = 1024, 70, 5
 	var before []costCall
@@ -177,9 +177,8 @@ func (p costPrices) hit(c, known costCall, apart bool) int {
 	return best
 }
 
-// TestJudgeCost computes the cost of three workloads in the order of the document, and
-// with the assertions first. The order stays while the alternative saves no more than a
-// fifth.
+// TestJudgeCost computes the cost of three workloads in the order of the document, and with the
+// assertions first. The order stays as long as the alternative saves at most a fifth.
 func TestJudgeCost(t *testing.T) {
 	t.Parallel()
 	vendors := []costPrices{

@@ -46,8 +46,8 @@ func TestDocsOfJudgePrompt(t *testing.T) {
 	}
 }
 
-// checkReasonless requires that a text has only headings, list marks and the form of
-// the answer.
+// checkReasonless requires that a text contains only headings, list marks and the form of the
+// answer.
 func checkReasonless(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

@@ -106,7 +106,7 @@ func newKeyRevoke(a *app) *cobra.Command {
 	return cmd
 }
 
-// withKeys opens the database for what a command uses of it.
+// withKeys opens the database with the access that a command needs.
 func (a *app) withKeys(ctx context.Context, f *keyFlags, access sqldb.Access, uses []sqldb.Use, do func(store.Keys) error) error {
 	place, err := f.place.of(a)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 		} else {
 			_, err = fmt.Fprintln(a.out, secret)
 		}
-		if err != nil { // nobody will ever know the secret
+		if err != nil { // nobody knows the secret, so the key is useless
 			_, revoking := keys.RevokeKey(context.WithoutCancel(ctx), k.ID)
 			return errors.Join(proviso.Errorf(proviso.Unavailable, "the key was revoked, because its secret cannot be printed: %w", err), revoking)
 		}
@@ -200,7 +200,7 @@ func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	return w.Flush()
 }
 
-// day returns the date of an event, "-" if it has not happened.
+// day returns the date of an event; "-" if it has not happened.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -35,8 +35,8 @@ func TestRevokeBySecret(t *testing.T) {
 	}
 }
 
-// TestKeyWithoutASocket: a folder of sockets that is missing is a server that cannot be reached,
-// and no file that a command makes.
+// TestKeyWithoutASocket: if the folder of the socket is missing, the server cannot be reached, and
+// the command creates no file.
 func TestKeyWithoutASocket(t *testing.T) {
 	t.Parallel()
 	url := "postgres://owner@/proviso?host=" + filepath.Join(t.TempDir(), "none")
@@ -53,7 +53,7 @@ type fullPipe struct{}
 
 func (fullPipe) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// TestSecretThatCannotBePrinted: a key with an unknown secret is useless.
+// TestSecretThatCannotBePrinted: a key whose secret nobody knows is useless, so it is revoked.
 func TestSecretThatCannotBePrinted(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "keys.db")

@@ -31,13 +31,13 @@ import (
 
 // labelsFlags are the flags of the commands below labels.
 type labelsFlags struct {
-	dir, server, project string // where the labels are
+	dir, server, project string // location of the labels
 	data                 storePlace
 
 	run, by, queue string
 	history        bool
 
-	person string // of import: whose a sheet is
+	person string // of import: the person who filled in a sheet
 }
 
 func newLabels(a *app) *cobra.Command {
@@ -48,7 +48,7 @@ func newLabels(a *app) *cobra.Command {
 		newLabelsExport(a), newLabelsImport(a), newLabelsList(a))
 }
 
-// place adds the flags that say where labels are.
+// place adds the flags for the location of labels.
 func (f *labelsFlags) place(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "run-dir", "", "`FOLDER` of the kept runs (default $XDG_STATE_HOME/proviso/runs)")
 	f.data.register(cmd.Flags(), "the labels of a server")
@@ -84,7 +84,7 @@ func (f *labelsFlags) check(a *app) error {
 	return f.data.check()
 }
 
-// labelsCommand is a command that shows labels, the oldest first.
+// labelsCommand returns a command that shows labels, oldest first.
 func labelsCommand(a *app, use, short string, show func([]label.Label) error) *cobra.Command {
 	f := &labelsFlags{}
 	cmd := &cobra.Command{
@@ -119,7 +119,7 @@ func newLabelsList(a *app) *cobra.Command {
 	return labelsCommand(a, "list", "Show labels as a table, the newest first", a.showLabels)
 }
 
-// readLabels returns the labels that the flags ask for, the oldest first.
+// readLabels returns the labels that the flags select, oldest first.
 func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, error) {
 	if err := f.check(a); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (a *app) readLabels(ctx context.Context, f *labelsFlags) ([]label.Label, er
 	return list, err
 }
 
-// showLabels prints a table, the newest first.
+// showLabels prints a table, newest first.
 func (a *app) showLabels(list []label.Label) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CREATED\tBY\tLABEL\tOF\tASSERTION\tJUDGE\tNOTE") // Flush returns the error
@@ -158,7 +158,7 @@ func (a *app) showLabels(list []label.Label) error {
 	return coded(w.Flush())
 }
 
-// labelsStep is how many labels one request sends.
+// labelsStep is the number of labels per request.
 const labelsStep = 2000
 
 func newLabelsImport(a *app) *cobra.Command {
@@ -232,8 +232,8 @@ func (a *app) labelLines(f *labelsFlags, name string) ([]label.Line, error) {
 	return lines, nil
 }
 
-// sheetLines reads a sheet that a person filled in. The ids of its labels follow from what
-// they say, so that it can be imported again.
+// sheetLines reads a sheet that a person filled in. Label ids are derived from the content, so that
+// a sheet can be imported again.
 func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line, error) {
 	if f.run == "" || f.person == "" {
 		return nil, usageError{errors.New("a sheet needs --run and --by: it does not say which run it is of, and who filled it in"), "add both"}
@@ -262,8 +262,8 @@ func (a *app) sheetLines(f *labelsFlags, name string, data []byte) ([]label.Line
 	return lines, nil
 }
 
-// withLabels opens the labels beside the kept runs, or those of a database for what a command
-// uses of it.
+// withLabels opens the labels beside the kept runs, or those of a database with the access that a
+// command needs.
 func (a *app) withLabels(ctx context.Context, f *labelsFlags, access sqldb.Access, uses []sqldb.Use, do func(store.ProjectStore) error) error {
 	if !f.inStore(a) {
 		s, err := files.Open(cmp.Or(f.dir, a.stateDir()), files.Options{})
@@ -309,7 +309,7 @@ func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, e
 		return nil, err
 	}
 	if len(mistakes) > 0 {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is no file of labels: %s", transport.URL(u), mistakes[0].Message)
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is not a file of labels: %s", transport.URL(u), mistakes[0].Message)
 	}
 	list := make([]label.Label, len(lines))
 	for i := range lines {
@@ -318,7 +318,7 @@ func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, e
 	return list, nil
 }
 
-// sendLabels sends labels to a server, some at a time.
+// sendLabels sends labels to a server, labelsStep at a time.
 func (a *app) sendLabels(ctx context.Context, f *labelsFlags, lines []label.Line) (all store.LabelImport, err error) {
 	u, err := labelsAddress(f)
 	if err != nil {

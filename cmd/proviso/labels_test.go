@@ -65,7 +65,7 @@ func TestLabelsOfServer(t *testing.T) {
 	if out, _ := proviso(0, "labels", "list", "--server", s.url, "--by", "nobody"); strings.Count(out, "\n") != 1 {
 		t.Errorf("of nobody: %s", out)
 	}
-	secret = keys["label"] // its own: none
+	secret = keys["label"] // none of its own
 	if out, _ := proviso(0, "labels", "export", "--server", s.url); out != "" {
 		t.Errorf("with a key that only labels: %.300s", out)
 	}
@@ -74,8 +74,8 @@ func TestLabelsOfServer(t *testing.T) {
 	}
 }
 
-// TestViewLabels: view takes labels and queues, keeps the labels beside the runs, and goes
-// on with them at its next start.
+// TestViewLabels: view accepts labels and queues, stores the labels beside the runs, and continues
+// with them when it starts again.
 func TestViewLabels(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func TestViewLabels(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "suite.yaml"), []byte(pushedSuite), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_ = provisoCommand(t, dir, model.URL, "eval", "-c", "suite.yaml", "--run-dir", "runs").Run() // a case fails
+	_ = provisoCommand(t, dir, model.URL, "eval", "-c", "suite.yaml", "--run-dir", "runs").Run() // one case fails
 	var v *viewer
 	ask := func(method, path, body string) (int, string) {
 		t.Helper()

@@ -66,7 +66,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// commandsOfScripts are the commands of scripts beside those of testscript.
+// commandsOfScripts are the script commands in addition to those of testscript.
 func commandsOfScripts() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":      wantExit,
@@ -105,14 +105,14 @@ func condition(name string) (bool, error) {
 	return false, errors.New("unknown condition " + name)
 }
 
-// confined reports whether Python can run inside the kernel's sandbox here.
+// confined reports whether Python can run inside the kernel's sandbox on this machine.
 var confined = sync.OnceValue(func() bool {
 	_, err := exec.LookPath("python3")
 	return err == nil && sandbox.Probe(context.Background(), sandbox.Options{Env: processEnv{}}).Kernel.Sandbox()
 })
 
-// setup keeps the runs and answers of a script in its own folder, and removes
-// everything from the environment that would change a verdict.
+// setup keeps the runs and answers of a script in the script's own folder, and removes everything
+// from the environment that could change a verdict.
 func setup(e *testscript.Env) error {
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
@@ -129,9 +129,8 @@ func setup(e *testscript.Env) error {
 	return nil
 }
 
-// withoutShim has a Python that is a program come before one that is a script of pyenv,
-// which takes four times as long to start. The first folder stays first: the program that is
-// tested is in it.
+// withoutShim puts a Python that is a program before one that is a pyenv script, which takes four
+// times as long to start. The first folder stays first, because it has the program under test.
 func withoutShim(path string) string {
 	dirs := filepath.SplitList(path)
 	for i, dir := range dirs {
@@ -149,7 +148,7 @@ func withoutShim(path string) string {
 	return path
 }
 
-// wantExit runs a command and compares its exit code.
+// wantExit runs a command and compares its exit code with the expected one.
 func wantExit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")

@@ -66,7 +66,7 @@ func newMonitorForget(a *app) *cobra.Command {
 	return cmd
 }
 
-// alarmOnServer is an alarm as a server describes it.
+// alarmOnServer is a server's description of an alarm.
 type alarmOnServer struct {
 	monitor.Alarm
 	AckedBy string     `json:"acked_by,omitempty"`
@@ -137,7 +137,7 @@ func newMonitorAck(a *app) *cobra.Command {
 	return cmd
 }
 
-// oneAlarm asks for one alarm, and prints it.
+// oneAlarm requests one alarm and prints it.
 func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, format string) error {
 	data, err := a.client().Read(ctx, method, u, nil)
 	if err != nil {
@@ -200,7 +200,7 @@ func printAlarms(to io.Writer, list []alarmOnServer) error {
 	return t.Flush()
 }
 
-// kind is what the alarm is about.
+// kind names what the alarm is about.
 func (one *alarmOnServer) kind() string {
 	if one.Cause != "" {
 		return string(one.Kind) + " (" + string(one.Cause) + ")"
@@ -208,7 +208,7 @@ func (one *alarmOnServer) kind() string {
 	return string(one.Kind)
 }
 
-// print shows all that an alarm says.
+// print shows all details of an alarm.
 func (one *alarmOnServer) print(to io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s", printable(one.ID), printable(one.Watch))

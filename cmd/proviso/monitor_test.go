@@ -14,8 +14,8 @@ func TestDocsOfMonitor(t *testing.T) {
 	}
 }
 
-// TestReplayOfLargeEvents: an event of 10 MB is left out with its place, as a server would,
-// and the others are evaluated.
+// TestReplayOfLargeEvents: an event of 10 MB is skipped and reported with its position, as by a
+// server, and the others are evaluated.
 func TestReplayOfLargeEvents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

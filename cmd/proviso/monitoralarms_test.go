@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMonitorAlarms: a list shows what is open with its reason, one alarm shows all that it
-// says, and nothing that a server sends controls the terminal.
+// TestMonitorAlarms: a list shows open alarms with their reasons, a single alarm shows all details,
+// and nothing that a server sends controls the terminal.
 func TestMonitorAlarms(t *testing.T) {
 	t.Parallel()
 	alarm := func(id, state string) string {

@@ -50,15 +50,15 @@ func newMonitorApply(a *app) *cobra.Command {
 	return cmd
 }
 
-// plannedWatch is a watch that is to be stored.
+// plannedWatch is a watch to be stored.
 type plannedWatch struct {
 	name    string
 	body    *value.Object
-	setName string // "" if the server has the set
+	setName string // "" if the server already has the set
 	set     *watchSet
 }
 
-// applyWatches checks a file as a whole, and stores its watches.
+// applyWatches checks a file as a whole, and then stores its watches.
 func (a *app) applyWatches(ctx context.Context, f *applyFlags, file string) error {
 	const so = "nothing was stored"
 	r := &watchReader{a: a, ctx: ctx}
@@ -100,7 +100,7 @@ func (r *watchReader) planned(doc *document.Document, file string, w *monitor.Wa
 	return p
 }
 
-// anchors reads a file of anchors, which a file of watches names at a pointer: JSON Lines.
+// anchors reads a file of anchors (JSON Lines) that a file of watches names at a pointer.
 func (r *watchReader) anchors(from *document.Document, at, file string) []any {
 	data, err := r.a.readBounded(file, holdsAnchors, maxAnchorFile)
 	if err != nil {
@@ -135,14 +135,14 @@ func (r *watchReader) anchors(from *document.Document, at, file string) []any {
 	return items
 }
 
-// checkedWatch is what a server says of a watch that is not stored yet.
+// checkedWatch is the server's check of a watch that is not stored yet.
 type checkedWatch struct {
-	Version  int      `json:"version"` // that is stored, 0 if there is none
+	Version  int      `json:"version"` // version that is stored; 0 if there is none
 	Change   string   `json:"change"`  // new, changed or unchanged
 	Warnings []string `json:"warnings"`
 }
 
-// storeWatches lets the server check everything, and then stores it: all or nothing.
+// storeWatches lets the server check everything first, and then stores it: all or nothing.
 func (a *app) storeWatches(ctx context.Context, f *applyFlags, base *url.URL, doc *document.Document, plan []plannedWatch) error {
 	checked := make([]checkedWatch, len(plan))
 	var wrong proviso.Mistakes
@@ -156,7 +156,7 @@ func (a *app) storeWatches(ctx context.Context, f *applyFlags, base *url.URL, do
 	if err := a.mistakesSo(onlyOnce(wrong), "nothing was stored"); err != nil {
 		return err
 	}
-	var others []string // that --prune removes
+	var others []string // watches that --prune removes
 	if f.prune {
 		list, err := a.watchesOnServer(ctx, base)
 		if err != nil {
@@ -184,13 +184,13 @@ func (a *app) storeWatches(ctx context.Context, f *applyFlags, base *url.URL, do
 	return nil
 }
 
-// checkWatch lets the server check a watch of the plan, with its set if that is not stored
-// yet. The mistakes have their places in the files.
+// checkWatch lets the server check a watch of the plan, together with its set if that is not stored
+// yet. The mistakes have positions in the files.
 func (a *app) checkWatch(ctx context.Context, base *url.URL, doc *document.Document, plan []plannedWatch, i int, to *checkedWatch) (proviso.Mistakes, error) {
 	p := &plan[i]
 	body := value.ObjectOf("watch", p.body)
 	set := p.set
-	if set == nil { // it may be that of another watch of the file
+	if set == nil { // the set may belong to another watch of the file
 		at := slices.IndexFunc(plan, func(b plannedWatch) bool { return b.set != nil && "set:"+b.setName == p.body.Text("assertions") })
 		if at >= 0 {
 			set = plan[at].set
@@ -223,7 +223,7 @@ func (a *app) checkWatch(ctx context.Context, base *url.URL, doc *document.Docum
 	return wrong, nil
 }
 
-// onlyOnce leaves out mistakes that two watches with one set have in common.
+// onlyOnce removes duplicate mistakes, which two watches with the same set have in common.
 func onlyOnce(list proviso.Mistakes) proviso.Mistakes {
 	var once proviso.Mistakes
 	for _, m := range inOrder(list) {
@@ -234,7 +234,7 @@ func onlyOnce(list proviso.Mistakes) proviso.Mistakes {
 	return once
 }
 
-// storeWatch stores one watch, its set first, and prints what the server warns of.
+// storeWatch stores one watch, its set first, and prints the server's warnings.
 func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *plannedWatch, checked *checkedWatch) error {
 	set := ""
 	if p.set != nil {
@@ -245,7 +245,7 @@ func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *p
 		if set, err = a.storeSet(ctx, u, p.set.body); err != nil {
 			return fmt.Errorf("the set of %s: %w", p.name, err)
 		}
-		if checked.Change == "new" { // so is its set
+		if checked.Change == "new" { // then its set is new, too
 			set = ""
 		}
 	}
@@ -264,13 +264,13 @@ func (a *app) storeWatch(ctx context.Context, f *applyFlags, base *url.URL, p *p
 	return err
 }
 
-// storeSet stores an assertion set, and says whether that changed it.
+// storeSet stores an assertion set, and returns whether that changed it.
 func (a *app) storeSet(ctx context.Context, u *url.URL, body *value.Object) (changed string, err error) {
 	type version struct {
 		Number int `json:"number"`
 	}
 	var before, after version
-	_ = a.client().JSON(ctx, http.MethodGet, u, nil, &before) // a key without the scope read is not told
+	_ = a.client().JSON(ctx, http.MethodGet, u, nil, &before) // fails for a key without the scope read
 	if err := a.put(ctx, u, body, &after); err != nil {
 		return "", err
 	}
@@ -280,7 +280,7 @@ func (a *app) storeSet(ctx context.Context, u *url.URL, body *value.Object) (cha
 	return fmt.Sprintf(", set changed (version %d)", after.Number), nil
 }
 
-// put stores an object, and reads the answer.
+// put stores an object and reads the answer.
 func (a *app) put(ctx context.Context, u *url.URL, body *value.Object, to any) error {
 	return a.client().JSON(ctx, http.MethodPut, u, json.RawMessage(value.AppendJSON(nil, body)), to)
 }

@@ -20,9 +20,9 @@ import (
 // demoChange is when the vendor of the model in examples/monitor replaces it.
 var demoChange = time.Date(2026, 3, 10, 14, 0, 0, 0, time.UTC)
 
-// demoEvents is the day of examples/monitor: an agent that is released anew in the morning,
-// without harm, and whose model is replaced at demoChange. After that it forgets the number
-// of the ticket four times as often.
+// demoEvents generates the day of examples/monitor: an agent gets a harmless release in the
+// morning, and its model is replaced at demoChange. After that, the agent forgets the ticket number
+// four times as often.
 func demoEvents() []byte {
 	r := rand.New(rand.NewPCG(2026, 310))
 	questions := []string{"Where is my order?", "The handlebar is loose.", "Can I change the address?", "The wrong tyre came.", "How do I return a helmet?", "Wo ist meine Bestellung?"}
@@ -63,8 +63,8 @@ func demoEvents() []byte {
 	return b.Bytes()
 }
 
-// TestMonitorDemo compares the events of examples/monitor with what made them (-update-demo
-// writes them anew), and holds its alarm against the truth.
+// TestMonitorDemo compares the events of examples/monitor with generated ones (-update-demo writes
+// them), and its alarm with the true change.
 func TestMonitorDemo(t *testing.T) {
 	dir := filepath.Join(repository, "examples", "monitor")
 	want := demoEvents()

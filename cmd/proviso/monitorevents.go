@@ -17,10 +17,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxEventMistakes bounds the mistakes of a file of events that are shown.
+// maxEventMistakes bounds the mistakes that are shown for a file of events.
 const maxEventMistakes = 20
 
-// eventLines reads the events of a file, each with its mistakes, which have places.
+// eventLines reads the events of a file, each with its mistakes and their positions.
 func eventLines(name string) iter.Seq2[ingest.Event, proviso.Mistakes] {
 	return func(yield func(ingest.Event, proviso.Mistakes) bool) {
 		file, err := openFile(name, holdsEvents)
@@ -68,30 +68,30 @@ func eventOfLine(name string, line document.Line, err error) (ingest.Event, prov
 	return e, wrong
 }
 
-// seenEvents is what a first look at a file of events found.
+// seenEvents is the result of a first pass over a file of events.
 type seenEvents struct {
-	agents  []string        // in the order in which they come, at most maxSeenAgents
+	agents  []string        // in order of appearance, at most maxSeenAgents
 	members map[member]bool // at most maxSeenMembers
 	large   int             // events that are too large
 	list    proviso.Mistakes
-	wrong   int // mistakes, of which list has some
+	wrong   int // number of mistakes; the list has only some of them
 }
 
-// member is a member of the segment of an agent's events.
+// member is a member of segment in an agent's events.
 type member struct{ agent, name string }
 
-// Bounds of what is remembered of a file.
+// Limits of what is remembered about a file.
 const (
 	maxSeenAgents  = 1000
 	maxSeenMembers = 10_000
 )
 
-// checkEvents reads all events once, so that every mistake is known before the first is
-// evaluated. An event that is too large is only a warning: a server would reject it, and
-// take the others.
+// checkEvents reads all events once, so that every mistake is known before the first event is
+// evaluated. An event that is too large causes only a warning: a server would reject it and accept
+// the others.
 func (a *app) checkEvents(name string) (*seenEvents, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is no file that can be read twice; write the events to a file first", name)
+		return nil, proviso.Errorf(proviso.Invalid, "%s cannot be read twice; write the events to a file first", name)
 	}
 	s := &seenEvents{members: map[member]bool{}}
 	all, disordered, err := monitor.Disorder(s.read(name))
@@ -116,8 +116,7 @@ func (a *app) checkEvents(name string) (*seenEvents, error) {
 	return s, nil
 }
 
-// read yields the events of a file that have no mistakes, and remembers the mistakes of the
-// others.
+// read yields the events of a file that have no mistakes, and records the mistakes of the others.
 func (s *seenEvents) read(name string) iter.Seq2[ingest.Event, error] {
 	return func(yield func(ingest.Event, error) bool) {
 		for e, wrong := range eventLines(name) {
@@ -153,8 +152,8 @@ func (s *seenEvents) read(name string) iter.Seq2[ingest.Event, error] {
 	}
 }
 
-// segmentless warns of watches that tell apart a member of segment that no event of their
-// agent has.
+// segmentless warns about watches that split by a member of segment that no event of their agent
+// has.
 func (s *seenEvents) segmentless(doc *document.Document, list []replayed) proviso.Mistakes {
 	var out proviso.Mistakes
 	for i := range list {
@@ -176,8 +175,8 @@ func (s *seenEvents) segmentless(doc *document.Document, list []replayed) provis
 	return out
 }
 
-// unseen finds the watches whose agent no event has. It is a mistake if no watch has an
-// event, and else a warning.
+// unseen finds the watches whose agent occurs in no event. That is a mistake if no watch has an
+// event, and otherwise a warning.
 func (s *seenEvents) unseen(file string, doc *document.Document, list []replayed) proviso.Mistakes {
 	var out proviso.Mistakes
 	for i := range list {
@@ -201,7 +200,7 @@ func (s *seenEvents) unseen(file string, doc *document.Document, list []replayed
 	return out
 }
 
-// events yields the events of a file that was checked, without those that are too large.
+// events yields the events of a file that was already checked, without those that are too large.
 func events(name string) iter.Seq2[ingest.Event, error] {
 	return func(yield func(ingest.Event, error) bool) {
 		for e, wrong := range eventLines(name) {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// TestMonitorForget sends events to a real server with rules and a key of contents, and
-// removes those of a user by the name that agents send.
+// TestMonitorForget sends events to a real server with redaction rules and a content key, and
+// removes a user's events by the name that agents send.
 func TestMonitorForget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

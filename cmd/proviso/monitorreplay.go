@@ -68,13 +68,13 @@ func (f *monitorReplay) check(args []string) error {
 	return errors.Join(f.models.check(), f.code.check(), f.trust.check())
 }
 
-// replayed is one watch of the file with its set.
+// replayed is a watch of the file, with its set.
 type replayed struct {
 	watch monitor.Watch
 	set   *watchSet
 }
 
-// monitorReplay does what the flags request.
+// monitorReplay runs what the flags request.
 func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (a *app) printReplay(f *monitorReplay, out *replayOutput) error {
 	return nil
 }
 
-// evaluate decides the assertions of a set about an event.
+// evaluate decides the assertions of a set for an event.
 func (s *watchSet) evaluate(ctx context.Context, j *judge.Judge, e *ingest.Event) ([]monitor.Verdict, error) {
 	req := s.request
 	req.Input, req.Output, req.Metadata = e.Input, e.Output, e.Metadata
@@ -160,7 +160,7 @@ func (s *watchSet) evaluate(ctx context.Context, j *judge.Judge, e *ingest.Event
 	}
 	var wrong judge.Mistakes
 	if errors.As(err, &wrong) {
-		return nil, err // in the set, not in the event
+		return nil, err // the mistake is in the set, not in the event
 	}
 	var list []monitor.Verdict
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *watchSet) evaluate(ctx context.Context, j *judge.Judge, e *ingest.Event
 	return list, nil
 }
 
-// verdictStatus is the status with a name.
+// verdictStatus returns the status with a name.
 func verdictStatus(name string) proviso.Status {
 	for _, s := range []proviso.Status{proviso.Pass, proviso.Fail, proviso.Skip} {
 		if s.String() == name {
@@ -189,7 +189,7 @@ func verdictStatus(name string) proviso.Status {
 	return proviso.Errored
 }
 
-// replayOutput is what monitor replay prints.
+// replayOutput is the output of monitor replay.
 type replayOutput struct {
 	Alarms  []*monitor.Alarm   `json:"alarms"`
 	Charts  []replayChart      `json:"charts"`
@@ -197,7 +197,7 @@ type replayOutput struct {
 	perDays map[string]float64 // by watch
 }
 
-// replayChart is a chart with its watch.
+// replayChart is a chart and its watch.
 type replayChart struct {
 	Watch string `json:"watch"`
 	monitor.ChartView
@@ -209,7 +209,7 @@ type replayedWatch struct {
 	monitor.ReplayCounts
 }
 
-// add takes the result of a watch.
+// add adds the result of a watch.
 func (o *replayOutput) add(w *monitor.Watch, r *monitor.ReplayResult) {
 	o.Alarms = append(o.Alarms, r.Alarms...)
 	for _, c := range r.Charts {
@@ -222,8 +222,8 @@ func (o *replayOutput) add(w *monitor.Watch, r *monitor.ReplayResult) {
 	o.perDays[w.Name] = w.FalseAlarms.PerDays
 }
 
-// undecided reports whether no evaluation gave a verdict, because none was decided or none was
-// made. An assertion that does not apply is decided.
+// undecided reports whether there is no verdict at all, because no evaluation was decided or none
+// was made. An assertion that does not apply counts as decided.
 func (o *replayOutput) undecided() bool {
 	skipped := 0
 	for _, c := range o.Charts {
@@ -232,7 +232,7 @@ func (o *replayOutput) undecided() bool {
 	return skipped == 0 && !slices.ContainsFunc(o.Watches, func(w replayedWatch) bool { return w.Decided > 0 })
 }
 
-// text shows everything for a person.
+// text formats everything for a person.
 func (o *replayOutput) text() string {
 	var b strings.Builder
 	for _, w := range o.Watches {
@@ -250,7 +250,7 @@ func (o *replayOutput) text() string {
 
 const minute = "2006-01-02 15:04"
 
-// write shows the result of the events of a watch.
+// write formats the result of a watch's events.
 func (w *replayedWatch) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n", printable(w.Watch))
 	if w.Events == 0 || w.From.IsZero() {
@@ -288,7 +288,7 @@ func (w *replayedWatch) write(b *strings.Builder) {
 	}
 }
 
-// writeAlarm shows an alarm.
+// writeAlarm formats an alarm.
 func writeAlarm(b *strings.Builder, a *monitor.Alarm) {
 	end := "still " + printable(string(a.State))
 	if a.Closed != nil {
@@ -309,7 +309,7 @@ func writeAlarm(b *strings.Builder, a *monitor.Alarm) {
 	}
 }
 
-// shownValue shortens the hash of a prompt.
+// shownValue shortens a prompt hash.
 func shownValue(s string) string {
 	if rest, ok := strings.CutPrefix(s, "sha256:"); ok && len(rest) == 64 {
 		return "sha256:" + rest[:12] + "…"
@@ -317,7 +317,7 @@ func shownValue(s string) string {
 	return s
 }
 
-// writeCharts shows the charts of a watch as a table.
+// writeCharts formats the charts of a watch as a table.
 func (o *replayOutput) writeCharts(b *strings.Builder, watch string) {
 	if !slices.ContainsFunc(o.Charts, func(c replayChart) bool { return c.Watch == watch }) {
 		return
@@ -341,10 +341,11 @@ func (o *replayOutput) writeCharts(b *strings.Builder, watch string) {
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(c.Assertion), printable(dash(c.Version)), evaluations(&c.ChartView), rate, limits, control, stateInWords(&c.ChartView), sight)
 	}
-	_ = t.Flush() // a strings.Builder takes everything
+	_ = t.Flush() // writing to a strings.Builder does not fail
 }
 
-// evaluations are those of a chart, and how many of them enter it if it is not all.
+// evaluations returns the number of evaluations in a chart, and how many of them count if not all
+// do.
 func evaluations(c *monitor.ChartView) string {
 	s := fmt.Sprint(c.N)
 	if c.Entered != c.N {
@@ -376,7 +377,7 @@ func percentage(f float64) string {
 	return fmt.Sprintf("%.*f %%", digits, 100*f)
 }
 
-// falseAlarmsInWords says what the design means for a month.
+// falseAlarmsInWords explains how many false alarms the design means per month.
 func falseAlarmsInWords(perDays float64) string {
 	days := fmt.Sprintf("in %.4g days", perDays)
 	if perDays == 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// asker is a judge model that counts how often it was asked about each output.
+// asker is a judge model that counts the questions about each output.
 type asker struct {
 	mu    sync.Mutex
 	asked map[string]int
@@ -41,7 +41,7 @@ func (a *asker) counts() (outputs, calls int) {
 	return len(a.asked), calls
 }
 
-// watchState is what GET /v1/watches/{name} says of its work.
+// watchState is the work of a watch in GET /v1/watches/{name}.
 type watchState struct {
 	Queue struct{ Pending int }
 	Spend struct {
@@ -50,7 +50,7 @@ type watchState struct {
 	}
 }
 
-// evaluatedWatch waits until nothing waits.
+// evaluatedWatch waits until no evaluation is waiting.
 func (p *serveProcess) evaluatedWatch() (w watchState) {
 	p.t.Helper()
 	body := ""
@@ -65,8 +65,8 @@ func (p *serveProcess) evaluatedWatch() (w watchState) {
 	return w
 }
 
-// TestWatchKilled: after kill -9 while events are evaluated, the next server goes on at once.
-// Every event has one verdict, and only calls in flight were paid twice.
+// TestWatchKilled: after kill -9 during evaluations, the next server continues at once. Every event
+// has one verdict, and only calls in flight were paid for twice.
 func TestWatchKilled(t *testing.T) {
 	t.Parallel()
 	const events, kills, workers = 120, 3, 4
@@ -128,7 +128,7 @@ func TestWatchKilled(t *testing.T) {
 	}
 }
 
-// TestMonitorApply stores watches of a file with their sets and anchors, and shows them.
+// TestMonitorApply stores the watches of a file with their sets and anchors, and shows them.
 func TestMonitorApply(t *testing.T) {
 	t.Parallel()
 	at := fakemodel.New(fakemodel.Options{Reply: (&asker{asked: map[string]int{}}).reply})
@@ -139,7 +139,7 @@ func TestMonitorApply(t *testing.T) {
 		t.Helper()
 		cmd := provisoCommand(t, dir, at.URL, append([]string{"monitor"}, args...)...)
 		cmd.Env = append(cmd.Env, "PROVISO_SERVER="+p.url)
-		out, _ := cmd.CombinedOutput() // the exit code tells
+		out, _ := cmd.CombinedOutput() // the exit code shows the result
 		if got := cmd.ProcessState.ExitCode(); got != code {
 			t.Fatalf("%v: exit code %d, want %d\n%s", args, got, code, out)
 		}
@@ -226,5 +226,5 @@ func TestMonitorApply(t *testing.T) {
 		t.Error(got)
 	}
 	run(exitUsage, "apply")
-	run(exitUsage, "status", "none") // there is none
+	run(exitUsage, "status", "none") // there is no such watch
 }

@@ -26,12 +26,12 @@ const (
 	holdsSets    = "assertion sets by name, in YAML or JSON: NAME: [assertions]"
 )
 
-// watchReader reads files of watches, with the files that they name, and collects the mistakes
-// in them.
+// watchReader reads files of watches, and the files that they name, and collects the mistakes in
+// them.
 type watchReader struct {
 	a         *app
 	ctx       context.Context
-	untrusted bool // the files name only files of their own folder, with links resolved
+	untrusted bool // files may name only files in their own folder, with links resolved
 	mistakes  proviso.Mistakes
 }
 
@@ -84,19 +84,19 @@ func (r *watchReader) watches(name string) ([]monitor.Watch, *document.Document,
 	return list, doc, nil
 }
 
-// watchSet is an assertion set with its place.
+// watchSet is an assertion set and its position.
 type watchSet struct {
 	doc     *document.Document
-	prefix  string        // of pointers into the set, which the document does not have
-	body    *value.Object // as servers take it
+	prefix  string        // prefix of pointers into the set that the document does not have
+	body    *value.Object // in the form that servers accept
 	request judge.Request // without input and output
 }
 
-// setKeys are the keys of a set. Those that are no keys of a request say what it is about.
+// setKeys are the keys of a set. Those that are not also keys of a request describe the set.
 var setKeys = []string{"assertions", "threshold", "templates", "context", "prompt", "name"}
 
-// set reads a set at a pointer of a document: a list of assertions, or an object as
-// PUT /v1/assertion-sets takes it.
+// set reads a set at a pointer of a document: a list of assertions, or an object in the form of PUT
+// /v1/assertion-sets.
 func (r *watchReader) set(doc *document.Document, at string, v any) *watchSet {
 	s := &watchSet{doc: doc}
 	switch v := v.(type) {
@@ -136,7 +136,7 @@ func (r *watchReader) set(doc *document.Document, at string, v any) *watchSet {
 	return s
 }
 
-// setFile reads the file of a set that another file names, in its document at a pointer.
+// setFile reads the set in a file that another file names, at a pointer of that file's document.
 func (r *watchReader) setFile(from *document.Document, at, file, name string) *watchSet {
 	if r.untrusted && !belowFolder(filepath.Dir(file), name) {
 		r.wrong(from, at, proviso.Errorf(proviso.Refused, "file://%s is outside of the folder of the file, which --untrusted does not allow", name))
@@ -150,7 +150,7 @@ func (r *watchReader) setFile(from *document.Document, at, file, name string) *w
 	return r.set(doc, "", doc.Root)
 }
 
-// setsNamed reads the file of --sets: sets by name, each a set or the file of one.
+// setsNamed reads the file of --sets, an object of sets by name. Each is a set or a file name.
 func (r *watchReader) setsNamed(file string) (sets map[string]*watchSet, names []string, err error) {
 	sets = map[string]*watchSet{}
 	if file == "" {
@@ -177,7 +177,8 @@ func (r *watchReader) setsNamed(file string) (sets map[string]*watchSet, names [
 	return sets, names, nil
 }
 
-// replayedWatches reads the watches of a replay with their sets, and the file of watches.
+// replayedWatches reads the watches of a replay with their sets. It also returns the file of
+// watches.
 func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed, *document.Document, error) {
 	r := &watchReader{a: a, ctx: ctx, untrusted: f.trust.untrusted}
 	watches, doc, err := r.watches(f.watch)
@@ -208,7 +209,7 @@ func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed
 	return list, doc, a.mistakes(inOrder(r.mistakes))
 }
 
-// unknownSet is the mistake of a watch whose set is not there.
+// unknownSet is the mistake of a watch whose set does not exist.
 func unknownSet(name string, named []string, file string) error {
 	e := proviso.Errorf(proviso.NotFound, "there is no assertion set %q in %s", name, file)
 	if file == "" {
@@ -218,7 +219,7 @@ func unknownSet(name string, named []string, file string) error {
 	return e
 }
 
-// unknownObjectives finds objectives for assertions that a set does not have.
+// unknownObjectives finds objectives for assertions that the set does not have.
 func (r *watchReader) unknownObjectives(doc *document.Document, w *monitor.Watch, s *watchSet) {
 	var ids []string
 	for _, one := range s.request.Assertions {
@@ -233,7 +234,7 @@ func (r *watchReader) unknownObjectives(doc *document.Document, w *monitor.Watch
 	}
 }
 
-// besides is a path relative to the folder of a file.
+// besides returns a path relative to the folder of a file.
 func besides(file, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -241,8 +242,8 @@ func besides(file, name string) string {
 	return filepath.Join(filepath.Dir(file), filepath.FromSlash(name))
 }
 
-// belowFolder reports whether a name is that of a file in a folder, wherever links lead. A
-// file that does not exist is in its folder by its name.
+// belowFolder reports whether a name is that of a file in a folder, with links resolved. For a file
+// that does not exist, only the name counts.
 func belowFolder(dir, name string) bool {
 	name = filepath.FromSlash(name)
 	if !filepath.IsLocal(name) {
@@ -260,9 +261,9 @@ func belowFolder(dir, name string) bool {
 	return err == nil && relErr == nil && filepath.IsLocal(rel)
 }
 
-// requestForm gives assertions of a suite, as `proviso spade run` writes them, the form that
-// assertion sets of watches have: the type and what belongs to it stand under check, and the
-// description is the instruction. Those that have this form already stay as they are.
+// requestForm converts assertions of a suite, as `proviso spade run` writes them, to the form of
+// assertion sets: the type and its settings are below check, and the description is the
+// instruction. Assertions that already have this form are unchanged.
 func requestForm(v any) any {
 	list, ok := v.([]any)
 	if !ok {

@@ -20,7 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// watchOnServer is a watch as a server describes it.
+// watchOnServer is a server's description of a watch.
 type watchOnServer struct {
 	Name       string   `json:"name"`
 	Version    int      `json:"version"`
@@ -93,7 +93,7 @@ func (a *app) watchesOnServer(ctx context.Context, base *url.URL) ([]watchOnServ
 	return list, nil
 }
 
-// wrong reports whether somebody should look at a watch.
+// wrong reports whether a watch needs attention.
 func (w *watchOnServer) wrong() bool { return w.State == "alarm" || w.State == "silent" }
 
 func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error {
@@ -116,8 +116,7 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 	return err
 }
 
-// showWatches prints a table of watches, the charts of those that have them, and what does not
-// work.
+// showWatches prints a table of watches, their charts, and their problems.
 func showWatches(to io.Writer, list []watchOnServer) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "WATCH\tSTATE\tALARMS\tWAITING\tSPENT TODAY\tLAST VERDICT (UTC)")
@@ -168,7 +167,7 @@ func (w *watchOnServer) charts(to io.Writer) {
 	}
 }
 
-// trouble prints what does not work of a watch.
+// trouble prints the problems of a watch.
 func (w *watchOnServer) trouble(to io.Writer) error {
 	lines := slices.Clone(w.Warnings)
 	if w.Error != "" && w.LastError != nil {

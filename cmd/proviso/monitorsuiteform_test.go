@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWatchOfSelected: a watch takes the assertions that `proviso spade run` writes.
+// TestWatchOfSelected: a watch accepts the assertions that `proviso spade run` writes.
 func TestWatchOfSelected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

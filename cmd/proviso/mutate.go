@@ -24,7 +24,7 @@ import (
 type mutateFlags struct {
 	evalFlags  // suite, judge, models, trust and code; the rest has no flag here
 	trials     trialFlags
-	selected   string // assertions of a selection
+	selected   string // file with the assertions of a selection
 	candidates string
 	prompt     string
 	labels     string
@@ -35,7 +35,7 @@ type mutateFlags struct {
 	gates      bool // --min-score is given
 	result     resultFlags
 	reportTo   []string
-	reports    []output // of the run, with a section
+	reports    []output // reports of the run, with a section about mutants
 }
 
 func newMutate(a *app) *cobra.Command {
@@ -165,7 +165,7 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 	return a.mutateExit(f, r)
 }
 
-// mutated opens the outputs with what decides them, and the engine that decides.
+// mutated opens the outputs, the assertions that decide them, and the engine.
 func (a *app) mutated(ctx context.Context, end *closers, f *mutateFlags) (iter.Seq2[score.Output, error], error) {
 	if f.selected == "" {
 		return a.mutatedSuite(ctx, end, f)
@@ -186,7 +186,7 @@ func (a *app) mutated(ctx context.Context, end *closers, f *mutateFlags) (iter.S
 		return nil, err
 	}
 	code := candidateCode{sandbox: f.code.sandbox}
-	if code.sandbox == sandboxAuto { // a model may have written it
+	if code.sandbox == sandboxAuto { // a model may have written the code
 		code.sandbox = sandboxRequire
 	}
 	if f.score.Try, err = a.spadeEngine(ctx, end, &f.evalFlags, filepath.Dir(f.selected), &code); err != nil {
@@ -255,8 +255,8 @@ func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 	}
 }
 
-// writeRunReports writes the reports of the run whose outputs were broken, with the section
-// about what its assertions would miss.
+// writeRunReports writes the reports of the run whose outputs were broken, with the section about
+// what its assertions would miss.
 func (a *app) writeRunReports(ctx context.Context, f *mutateFlags, r *score.Report) error {
 	if len(f.reports) == 0 {
 		return nil
@@ -276,8 +276,8 @@ func (a *app) writeRunReports(ctx context.Context, f *mutateFlags, r *score.Repo
 	return writeReports(ctx, f.reports, meta, sum, kept.Reader)
 }
 
-// mutateRun breaks the outputs of a run, and adds to its reports what its assertions would
-// miss. Assertions that ask a model are not run.
+// mutateRun breaks the outputs of a run, and adds what its assertions would miss to the reports.
+// Assertions that ask a model are not run.
 func (a *app) mutateRun(ctx context.Context, f *evalFlags, s *loaded, plan *run.Plan, out *run.Outcome) error {
 	if !f.mutate || out.Interrupted {
 		return nil

@@ -26,8 +26,8 @@ func TestMutating(t *testing.T) {
 	runWithModel(t, "mutating", mutateReply)
 }
 
-// mutateReply breaks the first instruction that it is asked about with a rude sentence, and
-// judges that an output is friendly if it is not rude. The model prose writes prose.
+// mutateReply breaks the first instruction in a question with a rude sentence, and judges an output
+// as friendly if it is not rude. The model prose writes prose.
 func mutateReply(r fakemodel.Request) fakemodel.Reply {
 	usage := proviso.Usage{Prompt: 100, Completion: 10, Total: 110}
 	fence := judgeFence().FindStringSubmatch(r.Prompt)

@@ -23,7 +23,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// mutatedSuite opens a suite, and the outputs of its cases: of a kept run, of a file, or
+// mutatedSuite opens a suite and the outputs of its cases: from a kept run, from a file, or
 // recorded in the suite itself.
 func (a *app) mutatedSuite(ctx context.Context, end *closers, f *mutateFlags) (iter.Seq2[score.Output, error], error) {
 	given := f.trials.run != "" || f.trials.examples != ""
@@ -61,7 +61,7 @@ func (a *app) mutatedSuite(ctx context.Context, end *closers, f *mutateFlags) (i
 	}, nil
 }
 
-// tries says how the assertions of a suite are tried on mutants.
+// tries returns how the assertions of a suite are tried on mutants.
 func (s *loaded) tries(concurrency int) matrix.Options {
 	return matrix.Options{
 		Concurrency: concurrency, Code: s.engine.Code(),
@@ -69,7 +69,7 @@ func (s *loaded) tries(concurrency int) matrix.Options {
 	}
 }
 
-// recordedRows runs a suite that asks no model, for its outputs. They are judged later: a
+// recordedRows runs a suite that asks no model, to get its outputs. They are judged later, so a
 // plan with a judge is made again without one.
 func (a *app) recordedRows(ctx context.Context, end *closers, f *mutateFlags, plan *run.Plan, cases *suiteCases) (record.Run, error) {
 	if len(cases.asked) > 0 {
@@ -85,7 +85,7 @@ func (a *app) recordedRows(ctx context.Context, end *closers, f *mutateFlags, pl
 		if err != nil {
 			return nil, err
 		}
-		defer s.close() // the rows are in a file of their own
+		defer s.close() // the rows are in their own file
 		plan = again
 	}
 	out, err := plan.Run(ctx)
@@ -105,7 +105,7 @@ type suiteCases struct {
 	prompts []string // texts of the instructions, by prompt of the suite
 	sets    map[string]*score.Set
 	asked   []string // providers that would be asked for outputs
-	unknown int      // outputs of no case
+	unknown int      // outputs that belong to no case
 }
 
 func newSuiteCases(plan *run.Plan) (*suiteCases, error) {
@@ -135,7 +135,7 @@ func newSuiteCases(plan *run.Plan) (*suiteCases, error) {
 	return s, nil
 }
 
-// noteAsked records which providers would be asked for the output of a case.
+// noteAsked records which providers would be asked for a case's output.
 func (s *suiteCases) noteAsked(c *proviso.Case) {
 	if c.HasOutput {
 		return
@@ -185,8 +185,8 @@ func (s *suiteCases) outputs(trials iter.Seq2[trial.Trial, error], yield func(sc
 	}
 }
 
-// promptOf returns the position of the prompt of an output: by its label, else the first
-// of the suite.
+// promptOf returns the index of an output's prompt: by its label, or else the first prompt of the
+// suite.
 func (s *suiteCases) promptOf(t *trial.Trial) int {
 	for i := range s.suite.Prompts {
 		if t.PromptLabel != "" && s.suite.Prompts[i].Label == t.PromptLabel {
@@ -196,7 +196,7 @@ func (s *suiteCases) promptOf(t *trial.Trial) int {
 	return 0
 }
 
-// set returns what decides an answer to a prompt in a case. Equal assertions are one set.
+// set returns the assertions for an answer to a prompt in a case. Equal assertions share one set.
 func (s *suiteCases) set(c *proviso.Case, prompt int) *score.Set {
 	list := append([]*proviso.Assertion{}, c.Assert...)
 	text := ""

@@ -72,7 +72,7 @@ func (o output) write(ctx context.Context, meta *report.Meta, sum *report.Summar
 	if !o.add {
 		return report.Write(ctx, o.file, o.format, meta, sum, rows)
 	}
-	var text bytes.Buffer // it is small, and a partial write would look complete
+	var text bytes.Buffer // it is small, and a partial report would look complete
 	if err := report.WriteTo(ctx, &text, o.format, meta, sum, rows); err != nil {
 		return fmt.Errorf("write report %s: %w", o.file, err)
 	}
@@ -109,16 +109,16 @@ func addTo(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// places finds where the assertions of a suite are written, as the repository of a CI
-// job names the files. The caller must close it.
+// places finds where a suite's assertions are written, with the file names of a CI job's
+// repository. The caller must close the result.
 func (a *app) places(s *loaded) *report.Places {
 	github, _ := a.env.Lookup("GITHUB_WORKSPACE")
 	gitlab, _ := a.env.Lookup("CI_PROJECT_DIR")
 	return &report.Places{Suite: s.Suite, Workspace: cmp.Or(github, gitlab)}
 }
 
-// annotate marks failures in the sources, in a step of GitHub Actions: those of the rows
-// that only reports, or all of them if it is nil.
+// annotate marks failures in the sources, in a step of GitHub Actions. If only is set, it selects
+// the rows.
 func (a *app) annotate(ctx context.Context, out *run.Outcome, only func(row int) bool) error {
 	if !suite.Switch(a.env, "GITHUB_ACTIONS") {
 		return nil
@@ -126,7 +126,7 @@ func (a *app) annotate(ctx context.Context, out *run.Outcome, only func(row int)
 	return report.Annotations(ctx, a.out, report.AnnotationOptions{Place: out.Meta.Place, Only: only}, out.Summary, out.Rows)
 }
 
-// The formats of results.
+// Formats of results.
 const (
 	formatTerminal = "terminal"
 	formatText     = "text"
@@ -142,33 +142,33 @@ const (
 	formatPython   = python.Type
 )
 
-// formatsBy maps extensions of output files to the formats that they may mean.
+// formatsBy maps extensions of output files to possible formats.
 var formatsBy = map[string][]string{
 	".csv": {formatCSV}, ".htm": {formatHTML}, ".html": {formatHTML}, ".json": {formatJSON}, ".jsonl": {formatJSONL}, ".md": {formatMarkdown},
 	".py": {formatPython}, ".svg": {formatSVG}, ".txt": {formatTerminal}, ".yaml": {formatYAML, formatSuite}, ".yml": {formatYAML, formatSuite},
 }
 
-// tableFormats are those of lists.
+// tableFormats are the formats of lists.
 var tableFormats = []string{formatTable, formatJSON}
 
-// textFormats are those of what is no list.
+// textFormats are the formats of results that are not lists.
 var textFormats = []string{formatText, formatJSON}
 
-// resultFlags say where the result of a command goes, and in which format.
+// resultFlags define the destination and the format of a command's result.
 type resultFlags struct {
 	format, out string
 	valid       []string // formats
 }
 
-// register adds the flags for a result for a terminal, or in one of other formats.
+// register adds the flags for a result in the terminal format or one of the others.
 func (f *resultFlags) register(fs *pflag.FlagSet, others ...string) {
 	f.valid = append([]string{formatTerminal}, others...)
 	choiceVar(fs, &f.format, "format", "", f.valid, "`FORMAT`: "+orList(f.valid)+"; default by the suffix of -o, else terminal")
 	fs.StringVarP(&f.out, "output", "o", "", "write to `FILE` instead of standard output")
 }
 
-// find finds the format: the requested one, else the one for the extension of the output
-// file, else that of a terminal.
+// find determines the format: the requested one, or else that of the output file's extension, or
+// else the terminal format.
 func (f *resultFlags) find() { f.format = cmp.Or(f.format, formatOf(f.out, f.valid), formatTerminal) }
 
 // formatOf returns the valid format for the extension of a file; "" if there is none.
@@ -181,18 +181,18 @@ func formatOf(file string, valid []string) string {
 	return ""
 }
 
-// toFile reports whether the result does not go to standard output.
+// toFile reports whether the result goes to a file instead of standard output.
 func (f *resultFlags) toFile() bool { return f.out != "" && f.out != "-" }
 
-// screen describes the terminal that the result goes to; a file has no colours.
+// screen describes the terminal that the result is written to. A file has no colours.
 func (f *resultFlags) screen(a *app) report.TerminalOptions {
 	o := a.terminal(true)
 	o.Color = o.Color && f.out == ""
 	return o
 }
 
-// result writes the output of a command to a file, which appears when it is complete,
-// or to standard output if the file has no name.
+// result writes a command's output to a file, which appears only when complete, or to standard
+// output if the name is empty.
 func (a *app) result(file string, data []byte) error {
 	return a.resultBy(file, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -215,7 +215,8 @@ func (a *app) resultBy(file string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeError is the error of writing to standard output, whose reader may have gone.
+// writeError returns the error of a write to standard output; nil if its reader has closed the
+// pipe.
 func writeError(err error) error {
 	if err == nil || errors.Is(err, io.ErrClosedPipe) {
 		return nil
@@ -223,14 +224,14 @@ func writeError(err error) error {
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
 }
 
-// printJSON writes a value as one line of JSON, without the escapes for HTML.
+// printJSON writes a value as one line of JSON, without HTML escapes.
 func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-// writeJSON writes a value for people and programs.
+// writeJSON writes a value in a form for people and programs.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -238,8 +239,8 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// escaped writes JSON without characters that control a terminal or turn the direction of
-// text. They can only be in its texts, where an escape means the same.
+// escaped returns JSON without characters that control a terminal or change the direction of text.
+// They can only occur in JSON strings, where an escape means the same.
 func escaped(json []byte) []byte {
 	var out []byte
 	from := 0

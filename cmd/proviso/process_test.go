@@ -68,8 +68,8 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		ts.Fatalf("exit code %d, want %d", got, code)
 	}
-	// A script that goes on computes for the two seconds that it may. The time of the
-	// wall says little on a busy machine.
+	// A script that keeps running would use the processor for the two seconds it is allowed. Wall
+	// time says little on a busy machine.
 	if used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); used > 1500*time.Millisecond {
 		ts.Fatalf("it computed for %v", used)
 	}

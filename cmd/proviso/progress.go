@@ -18,8 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// progress is one line on a terminal that shows the progress of a run and what it waits
-// for. It is called with the run's lock held, so it only writes now and then.
+// progress is one line on a terminal that shows the progress of a run and the rows that it waits
+// for. It is called with the run's lock held, so it writes only at intervals.
 type progress struct {
 	w       io.Writer
 	rows    int
@@ -29,7 +29,7 @@ type progress struct {
 
 	mu      sync.Mutex
 	shown   time.Time
-	width   int // of the current line
+	width   int // width of the current line
 	totals  proviso.Totals
 	before  int // rows that were finished before the run was resumed
 	waiting map[int]underway
@@ -45,13 +45,13 @@ type underway struct {
 // slow is the duration from which the line names a row.
 const slow = 5 * time.Second
 
-// every is the interval between updates of the line.
+// every is the minimum interval between updates of the line.
 const every = 100 * time.Millisecond
 
-// telling is the number of rows from which their cost predicts that of the others.
+// telling is the number of finished rows from which the cost of the rest is predicted.
 const telling = 10
 
-// newProgress returns nil without a terminal, or if progress is not wanted.
+// newProgress returns nil without a terminal, or if quiet is set.
 func (a *app) newProgress(rows int, quiet bool) *progress {
 	if quiet || !a.watchedByPerson() {
 		return nil
@@ -82,7 +82,7 @@ func (p *progress) watch() {
 	}
 }
 
-// begin records that a row has begun; the returned function records its end.
+// begin records the start of a row. The returned function records its end.
 func (p *progress) begin(c *proviso.Case, spec *proviso.ProviderSpec) func() {
 	what := fmt.Sprintf("case %d", c.Index+1)
 	if c.Description != "" {
@@ -105,7 +105,7 @@ func shortName(s string) string {
 	return printable(excerpt.Line(s, 30))
 }
 
-// slowest names the row that has taken longest, "" if none is slow.
+// slowest names the row that has been running longest; "" if none is slow.
 func (p *progress) slowest(now time.Time) string {
 	oldest := underway{since: now}
 	for _, u := range p.waiting {
@@ -134,8 +134,7 @@ func (p *progress) tick(t proviso.Totals) {
 	}
 }
 
-// take records what an earlier run had finished, which is no measure of this run's
-// speed.
+// take records what an earlier run had finished, which must not affect this run's speed.
 func (p *progress) take(t proviso.Totals) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +156,7 @@ func (p *progress) show(now time.Time) {
 // barCells is the length of the bar.
 const barCells = 20
 
-// bar draws the share of finished rows. It is left out where it would take the place of
+// bar draws the share of finished rows. It is left out if there is no room for it beside the
 // figures.
 func (p *progress) bar(done int) string {
 	if p.rows <= 0 || p.cells > 0 && p.cells < besideBar {
@@ -167,7 +166,7 @@ func (p *progress) bar(done int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full) + " "
 }
 
-// besideBar is the width from which a terminal has room for a bar.
+// besideBar is the minimum width of a terminal with a bar.
 const besideBar = 70
 
 func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {

@@ -30,8 +30,8 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// TestProgressAfterResume: rows of an earlier run do not affect the rate of this one,
-// nor the time that is left.
+// TestProgressAfterResume: rows of an earlier run affect neither the rate of this run nor the
+// remaining time.
 func TestProgressAfterResume(t *testing.T) {
 	t.Parallel()
 	p := &progress{rows: 1000}

@@ -101,7 +101,7 @@ func (a *app) proxyConfig(file string) (*proxy.Config, error) {
 	return config, nil
 }
 
-// announceProxy prints where the proxy is, and what it does.
+// announceProxy prints the address of the proxy and what it does.
 func (a *app) announceProxy(f *proxyCommand, at net.Addr, c *proxy.Config) {
 	f.tls.announce(a, "passing requests", at)
 	for _, name := range slices.Sorted(maps.Keys(c.Upstreams)) {

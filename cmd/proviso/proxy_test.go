@@ -22,7 +22,7 @@ import (
 
 var passingAt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`passing requests on (https?://\S+);`) })
 
-// startProxy starts a proxy as a process of its own, with a configuration.
+// startProxy starts a proxy with a configuration, as a separate process.
 func startProxy(t *testing.T, dir, config string, args ...string) *serveProcess {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -62,9 +62,9 @@ func startProxy(t *testing.T, dir, config string, args ...string) *serveProcess 
 	return p
 }
 
-// TestProxyToServer does what docs/proxy.md says: requests through the proxy become
-// events of the server, and its prompts a history that spade reads. The server is killed
-// in the middle and started again: every event is there, once.
+// TestProxyToServer follows docs/proxy.md: requests through the proxy become events on the server,
+// and their prompts a history that spade reads. The server is killed and restarted in the middle:
+// every event is there once.
 func TestProxyToServer(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Streams: true})
@@ -130,7 +130,7 @@ func TestProxyToServer(t *testing.T) {
 	}
 }
 
-// TestProxyQuiet: bytes of an upstream that nobody asked for are written nowhere.
+// TestProxyQuiet: unsolicited bytes of an upstream are not written anywhere.
 func TestProxyQuiet(t *testing.T) {
 	t.Parallel()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -171,8 +171,8 @@ func TestProxyQuiet(t *testing.T) {
 	}
 }
 
-// TestProxyStops: on a signal an open stream is finished; events that nobody takes are
-// said, with exit code 3.
+// TestProxyStops: on a signal, an open stream finishes. Events that no server accepts are reported,
+// with exit code 3.
 func TestProxyStops(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Streams: true, Reply: func(fakemodel.Request) fakemodel.Reply {

@@ -47,7 +47,7 @@ func newPush(a *app) *cobra.Command {
 	return cmd
 }
 
-// push sends a run and prints where it is.
+// push sends a run and prints its address.
 func (a *app) push(ctx context.Context, dir, name string, to *url.URL) error {
 	r, err := a.openRun(ctx, dir, name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *app) push(ctx context.Context, dir, name string, to *url.URL) error {
 	body, in := io.Pipe()
 	go func() { in.CloseWithError(writeRun(in, r.Reader)) }()
 	data, err := a.client().Read(ctx, http.MethodPost, to, body)
-	_ = body.Close() // ends the goroutine if the server did not read all
+	_ = body.Close() // ends the goroutine if the server did not read everything
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func writeRun(to io.Writer, r *runfile.Reader) error {
 	w := bufio.NewWriterSize(to, 64<<10)
 	h := r.Header()
 	h.Meta = h.Meta.Clone()
-	h.Meta.Delete("folder") // of this machine
+	h.Meta.Delete("folder") // the folder is on this machine
 	w.Write(h.Line())       // the writer keeps its first error
 	for _, row := range r.Rows() {
 		w.Write(row)

@@ -24,8 +24,8 @@ tests:
 
 var keptLine = regexp.MustCompile(`Kept in .*`)
 
-// TestPushAndName pushes a run to a real server; the printed address is the name of the
-// run in other commands.
+// TestPushAndName pushes a run to a real server. Other commands accept the printed URL as the name
+// of the run.
 func TestPushAndName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -111,8 +111,8 @@ func TestPushAndName(t *testing.T) {
 	}
 }
 
-// TestRedirectedKey: the key is for the server that the user names, not for one on another
-// port of the same host, to which a redirect leads.
+// TestRedirectedKey: the key is sent only to the server that the user names, not to another port of
+// the same host after a redirect.
 func TestRedirectedKey(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Bool

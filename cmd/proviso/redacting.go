@@ -19,8 +19,7 @@ import (
 	"github.com/proviso-eval/proviso/report"
 )
 
-// redacting removes known secrets, and the passwords of addresses, from output. Each message is
-// one write.
+// redacting removes known secrets and passwords in URLs from output. Each message is one write.
 type redacting struct {
 	to        io.Writer
 	secrets   *secrets.Set
@@ -35,8 +34,8 @@ func (r redacting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// passwordsIn returns the passwords of URLs in a command line, which are secrets in what is
-// stored as well. A sentence has none, and provider:model@version/x is more often a model.
+// passwordsIn returns the passwords of URLs in a command line, which must not be stored either. It
+// ignores texts with spaces, and provider:model@version/x, which is more often a model.
 func passwordsIn(args []string) (list []string) {
 	for _, arg := range args {
 		if !strings.Contains(arg, "://") || strings.ContainsFunc(arg, unicode.IsSpace) {
@@ -51,7 +50,7 @@ func passwordsIn(args []string) (list []string) {
 	return list
 }
 
-// fileOf returns the file that w writes to; nil if it is none.
+// fileOf returns the file that w writes to; nil if w is not a file.
 func fileOf(w io.Writer) *os.File {
 	if r, ok := w.(redacting); ok {
 		w = r.to
@@ -83,27 +82,27 @@ func (processEnv) Names() []string {
 	return names
 }
 
-// addresses removes the passwords of addresses from what a process prints. Commands get their
-// arguments as they are. A message may quote any part of one, and a password may be too short to
-// be found alone. So redact looks for parts of an argument that contain both a part of the
-// password and what is next to it. Call add before anything is printed; redact is safe for
-// concurrent use.
+// addresses removes the passwords in URLs of the command line from what a process prints. Commands
+// get their arguments unchanged. A message may quote any part of an argument, and a password may be
+// too short to be searched for alone. So redact looks for parts of an argument that contain both a
+// part of the password and the text next to it. Call add before anything is printed; redact is safe
+// for concurrent use.
 type addresses struct {
 	known []hidden
-	words [][]byte // parts of passwords that are found without what is next to them
+	words [][]byte // parts of passwords that are searched for alone
 }
 
-// hidden is an argument in a form in which a message may quote it. Its password is
-// text[from:to].
+// hidden is an argument in a form that a message may quote. Its password is text[from:to].
 type hidden struct {
 	text     []byte
 	from, to int
 }
 
 const (
-	// leastRun is how many bytes of an argument, in and next to a password, a text needs to have.
+	// leastRun is the minimum number of bytes around the boundary of a password that a text must
+	// share with the argument.
 	leastRun = 6
-	// leastWord is the length of the shortest part of a password that is looked for alone.
+	// leastWord is the length of the shortest part of a password that is searched for alone.
 	leastWord = 8
 )
 
@@ -116,7 +115,7 @@ var forms = [...]func(string) string{
 	url.QueryEscape,
 }
 
-// add notes the passwords in arguments.
+// add records the passwords in arguments.
 func (l *addresses) add(args ...string) {
 	for _, arg := range args {
 		for _, p := range passwordsAt(arg) {
@@ -163,7 +162,7 @@ func (l *addresses) redact(text []byte) []byte {
 	}
 	slices.SortFunc(found, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	out := make([]byte, 0, len(text)+len(proviso.Redaction))
-	end := -1 // of the last one
+	end := -1 // end of the last span
 	for _, f := range found {
 		switch {
 		case f.from > end:
@@ -179,12 +178,12 @@ func (l *addresses) redact(text []byte) []byte {
 // span is a part of a text.
 type span struct {
 	from, to int
-	whole    bool // of an argument: a password, and not more
+	whole    bool // the span is a whole password of an argument
 }
 
-// find appends the parts of a text that are parts of the password. A part that reaches into it
-// from the left, and one from the right on the same line, have a part between them that is
-// quoted in some other way, and goes as well.
+// find appends the parts of a text that are parts of the password. If one part extends into the
+// password from the left, and another from the right on the same line, the text between them is the
+// rest of the password, quoted in some other way, and is removed as well.
 func (h *hidden) find(found []span, text []byte) []span {
 	first := len(found)
 	for _, at := range [...]int{h.from, h.to} { // a boundary of the password
@@ -199,7 +198,7 @@ func (h *hidden) find(found []span, text []byte) []span {
 			}
 			i += from
 			from = i + 1
-			left, right := 0, 0 // how far the text is the argument, from between both bytes of the seed
+			left, right := 0, 0 // how far the text equals the argument, from the middle of the seed
 			for left < at && left <= i && h.text[at-1-left] == text[i-left] {
 				left++
 			}
@@ -223,9 +222,9 @@ func (h *hidden) find(found []span, text []byte) []span {
 	return found
 }
 
-// passwordsAt returns where an argument has passwords, or what may be one: an address with a
-// mistake is what messages quote. An address may also be in --flag=address, in -caddress and in
-// a sentence.
+// passwordsAt returns the positions of passwords in an argument, including possible passwords,
+// because messages quote malformed URLs. A URL may also be in --flag=URL, in -cURL and in a
+// sentence.
 func passwordsAt(arg string) (list []span) {
 	from := 0
 	if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && len(arg) > 2 {
@@ -271,7 +270,8 @@ func passwordsAt(arg string) (list []span) {
 	return list
 }
 
-// inDatabase returns where the address of a database may have passwords, behind its scheme.
+// inDatabase returns the positions of possible passwords in the URL of a database, after its
+// scheme.
 func inDatabase(rest string) (list []span) {
 	at, colon, query := strings.LastIndexByte(rest, '@'), strings.IndexByte(rest, ':'), strings.IndexByte(rest, '?')
 	if host := strings.IndexByte(rest, ']'); host > 0 && rest[0] == '[' && strings.HasPrefix(rest[host:], "]:") { // an IPv6 address
@@ -280,10 +280,10 @@ func inDatabase(rest string) (list []span) {
 	switch {
 	case colon >= 0 && colon < at && !(query >= 0 && query < at && isPort(rest[colon+1:])): // postgres://host:5432/p?user=a@b
 		list = append(list, span{colon + 1, at, true})
-	case colon >= 0 && at < 0 && !isPort(rest[colon+1:]): // its host was forgotten
+	case colon >= 0 && at < 0 && !isPort(rest[colon+1:]): // the host was forgotten
 		list = append(list, span{colon + 1, len(rest), true})
 	}
-	if query >= 0 { // with a typo in its name, a password is no parameter that is known
+	if query >= 0 { // a parameter with a typo in its name may hold the password
 		list = append(list, span{query + 1, len(rest), false})
 		for at := query; at < len(rest); {
 			name, value := rest[at+1:], ""
@@ -298,7 +298,7 @@ func inDatabase(rest string) (list []span) {
 	return list
 }
 
-// inAddress returns where an address of any scheme has its password, behind the scheme.
+// inAddress returns the position of the password in a URL of any scheme, after the scheme.
 func inAddress(rest string) span {
 	at, colon := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, ":/?#")
 	if colon < 0 || at <= colon || rest[colon] != ':' {
@@ -310,7 +310,7 @@ func inAddress(rest string) span {
 	return span{colon + 1, at, true}
 }
 
-// inWords returns where libpq's form of a connection has its password: host=h password=x.
+// inWords returns the position of the password in a libpq connection string: host=h password=x.
 func inWords(text string) span {
 	at := strings.Index(strings.ToLower(text), "password=")
 	if at < 0 || countWords(text) < 2 {
@@ -330,7 +330,7 @@ func inWords(text string) span {
 	return span{from, len(text), true}
 }
 
-// schemeOf returns the length of the scheme of a database at the beginning of a text, with what
+// schemeOf returns the length of a database scheme at the beginning of a text, including what
 // separates it from the rest; 0 if there is none.
 func schemeOf(text string) int {
 	colon := strings.IndexAny(text, ":/")
@@ -349,20 +349,20 @@ func schemeOf(text string) int {
 	return 0
 }
 
-// isPort reports whether a text begins with the number of a port.
+// isPort reports whether a text begins with a port number.
 func isPort(text string) bool {
 	rest := strings.TrimLeft(text, "0123456789")
 	return rest != text && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// isFlag reports whether a text is the name of a flag, or of something else.
+// isFlag reports whether a text is the name of a flag rather than something else.
 func isFlag(text string) bool {
 	return strings.HasPrefix(text, "-") && !strings.ContainsFunc(text, func(r rune) bool {
 		return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
 	})
 }
 
-// countWords returns how many words of libpq's form of a connection a text has.
+// countWords returns the number of words in a text that belong to a libpq connection string.
 func countWords(text string) (n int) {
 	for word := range strings.FieldsSeq(text) {
 		if name, _, is := strings.Cut(word, "="); is && connectionWords[strings.ToLower(name)] {

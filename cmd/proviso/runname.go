@@ -31,22 +31,22 @@ import (
 // lastRun names the last kept run; last~1 is the one before it.
 const lastRun = "last"
 
-// runNames says in the help of commands how a run is named.
+// runNames is the help text on how to name a run.
 const runNames = "A run is named by its id or the beginning of it, last, last~1 for the one before, its\n" +
 	"file or folder, or its address on a server."
 
-// maxCompleted is how many runs the shell offers.
+// maxCompleted is the maximum number of runs that shell completion offers.
 const maxCompleted = 50
 
-// namedRun is a run that the command line names. Close also removes a copy that was
-// fetched from a server.
+// namedRun is a run that the command line names. Close also removes the copy if the run was fetched
+// from a server.
 type namedRun struct {
 	*runfile.Reader
-	address string // on a server; "" if it is a file
+	address string // URL on a server; "" if the run is a file
 	fetched string // temporary folder
 }
 
-// openRun opens a run by its name: one of the folder dir, a file, or one on a server.
+// openRun opens a run by its name: one in the folder dir, a file, or one on a server.
 func (a *app) openRun(ctx context.Context, dir, name string) (*namedRun, error) {
 	if client.IsAddress(name) {
 		return a.fetchRun(ctx, name)
@@ -74,7 +74,7 @@ func (r *namedRun) Close() error {
 	return err
 }
 
-// report returns the data to show the run.
+// report returns the data for showing the run.
 func (r *namedRun) report(a *app) (*report.Meta, *report.Summary, error) {
 	meta, sum, err := report.FromRun(r.Reader)
 	if err != nil {
@@ -87,8 +87,8 @@ func (r *namedRun) report(a *app) (*report.Meta, *report.Summary, error) {
 	return meta, sum, nil
 }
 
-// findRun finds a run of the folder dir, or a file: by last or last~N, by its file or
-// folder, by its id, or by the beginning of the id. "" is the last one.
+// findRun finds a run in the folder dir, or a file: by last or last~N, by its file or folder, by
+// its id, or by the beginning of the id. "" means the last run.
 func findRun(dir, name string) (string, error) {
 	if client.IsAddress(name) {
 		return "", proviso.Errorf(proviso.Invalid, "%s is on a server; a run of the folder %s is needed here", name, dir)
@@ -126,7 +126,7 @@ func findRun(dir, name string) (string, error) {
 	return "", proviso.Errorf(proviso.Invalid, "%s is the beginning of %s: %s; write more of the id", name, plural(len(found), "id"), listed(idsOf(found), len(found)))
 }
 
-// nthLast reads last and last~N.
+// nthLast parses last and last~N.
 func nthLast(name string) (back int, ok bool) {
 	if name == "" || name == lastRun {
 		return 0, true
@@ -147,7 +147,7 @@ func everyID(runs []runfile.Info) []string {
 	return ids
 }
 
-// listed writes some names of a list of n.
+// listed joins names, which are the first of a list of n.
 func listed(names []string, n int) string {
 	text := strings.Join(names, ", ")
 	if more := n - len(names); more > 0 {
@@ -156,8 +156,8 @@ func listed(names []string, n int) string {
 	return text
 }
 
-// completeRuns offers the ids of kept runs to the shell, newest first, each with its
-// suite, for the first n arguments; files as well if nothing fits.
+// completeRuns offers the ids of kept runs to the shell, newest first, each with its suite, for the
+// first n arguments. If none fits, it offers files.
 func (a *app) completeRuns(n int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= n {
@@ -186,8 +186,8 @@ func (a *app) completeRuns(n int) cobra.CompletionFunc {
 	}
 }
 
-// completeNames lets the shell complete the names of runs wherever a command takes one:
-// in arguments and flags whose help calls the value RUN.
+// completeNames lets the shell complete run names wherever a command takes one: in arguments and
+// flags whose help calls the value RUN.
 func (a *app) completeNames(cmd *cobra.Command) {
 	if n := strings.Count(cmd.Use, "RUN"); n > 0 && cmd.ValidArgsFunction == nil {
 		if strings.Contains(cmd.Use, "RUN...") {
@@ -199,7 +199,7 @@ func (a *app) completeNames(cmd *cobra.Command) {
 		if value, _ := pflag.UnquoteUsage(f); value != "RUN" {
 			return
 		}
-		// The only error is that the flag has a function already.
+		// The only possible error is that the flag already has a function.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return a.completeRuns(1)(cmd, nil, begun)
 		})
@@ -209,16 +209,16 @@ func (a *app) completeNames(cmd *cobra.Command) {
 	}
 }
 
-// keyVariable holds the API key for servers of proviso, and serverVariable the address of one.
+// keyVariable holds the API key for proviso servers, and serverVariable the address of a server.
 const (
 	keyVariable    = client.KeyVariable
 	serverVariable = "PROVISO_SERVER"
 )
 
-// client asks servers of proviso, with the key of the environment.
+// client returns a client for proviso servers, with the key of the environment.
 func (a *app) client() *client.Client { return client.New(a.env, a.warn) }
 
-// serverFlags name a server, and a project on it.
+// serverFlags name a server and a project on it.
 type serverFlags struct{ server, project string }
 
 func (f *serverFlags) register(fs *pflag.FlagSet) {
@@ -226,7 +226,7 @@ func (f *serverFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
 }
 
-// address returns an address in the API of the server.
+// address returns a URL in the server's API.
 func (f *serverFlags) address(a *app, path ...string) (*url.URL, error) {
 	text := f.server
 	if text == "" {
@@ -242,7 +242,7 @@ func (f *serverFlags) address(a *app, path ...string) (*url.URL, error) {
 	return u.JoinPath(path...), nil
 }
 
-// fetchRun copies a run of a server into a temporary file and opens it.
+// fetchRun copies a run from a server into a temporary file and opens it.
 func (a *app) fetchRun(ctx context.Context, name string) (*namedRun, error) {
 	u, err := client.RunAddress(name)
 	if err != nil {

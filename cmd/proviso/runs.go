@@ -55,8 +55,8 @@ func (f *runsFlags) add(cmd *cobra.Command) {
 
 func (a *app) runsDir(f *runsFlags) string { return cmp.Or(f.dir, a.stateDir()) }
 
-// keptRuns reads the first and the last line of kept runs, newest first, until it has
-// limit of them; 0 is all. It warns of files that it cannot read.
+// keptRuns reads the first and the last line of kept runs, newest first, up to limit runs; 0 means
+// all. It warns about files that it cannot read.
 func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 	runs, err := runfile.List(a.runsDir(f))
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 			continue
 		}
 		k := report.ReadKept(header, trailer)
-		k.ID, k.Path = info.ID, info.Path // the folder names the run
+		k.ID, k.Path = info.ID, info.Path // the folder name identifies the run
 		switch {
 		case f.suite == "" || k.Of(f.suite):
 			list = append(list, k)
@@ -98,7 +98,7 @@ func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 func (a *app) listRuns(f *runsFlags) error {
 	asked := f.limit
 	if asked > 0 {
-		asked++ // to see whether there are more
+		asked++ // one more, to see whether there are others
 	}
 	list, err := a.keptRuns(f, asked)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *app) listRuns(f *runsFlags) error {
 	return err
 }
 
-// passed shows how many rows passed.
+// passed formats how many rows passed.
 func passed(k *report.Kept) string {
 	if k.PassRate == nil {
 		return "-"
@@ -137,7 +137,7 @@ func passed(k *report.Kept) string {
 	return fmt.Sprintf("%s  %d of %d", percentOf(*k.PassRate), k.Passed, k.Passed+k.Failed)
 }
 
-// percentOf never rounds up to 100 % or down to 0 %.
+// percentOf formats a rate. It never rounds up to 100 % or down to 0 %.
 func percentOf(rate float64) string {
 	n := int(rate*100 + 0.5)
 	switch {
@@ -149,7 +149,7 @@ func percentOf(rate float64) string {
 	return fmt.Sprintf("%3d%%", n)
 }
 
-// commitOf shows a commit, with + if files differed from it, and the pull request.
+// commitOf formats a commit, with + if files differed from it, and the pull request.
 func commitOf(r report.Revision) string {
 	text := shortHash(r.Commit, 7)
 	if text != "" && r.Dirty != nil && *r.Dirty {
@@ -161,7 +161,7 @@ func commitOf(r report.Revision) string {
 	return strings.TrimSpace(text)
 }
 
-// shortHash returns the beginning of a hash, "" for other text.
+// shortHash returns the beginning of a hash; "" for other text.
 func shortHash(hash string, n int) string {
 	if len(hash) < n || strings.Trim(hash, "0123456789abcdef") != "" {
 		return ""
@@ -205,7 +205,7 @@ func (a *app) removeRuns(f *runsFlags, args []string) error {
 	return a.removeIDs(dir, ids)
 }
 
-// keptID returns the id of a run of the folder dir.
+// keptID returns the id of a run in the folder dir.
 func keptID(dir, name string) (string, error) {
 	path, err := findRun(dir, name)
 	if err != nil {
@@ -228,7 +228,7 @@ func keptID(dir, name string) (string, error) {
 	return "", proviso.Errorf(proviso.Invalid, "%s is not a run of the folder %s: only those are removed", name, dir)
 }
 
-// removeIDs removes runs and says how many.
+// removeIDs removes runs and prints their number.
 func (a *app) removeIDs(dir string, ids []string) error {
 	var failed []error
 	for _, id := range ids {
@@ -265,7 +265,7 @@ func newRunsPrune(a *app, f *runsFlags) *cobra.Command {
 	return cmd
 }
 
-// ageOf reads how old a run is.
+// ageOf parses the age of a run.
 func ageOf(text string) (time.Duration, error) {
 	if d, err := duration.Parse(text); err == nil && d >= 0 {
 		return d, nil

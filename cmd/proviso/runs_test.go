@@ -17,7 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestDocsOfRuns requires the flags of the commands below runs on their page.
+// TestDocsOfRuns requires the flags of all runs commands on their page.
 func TestDocsOfRuns(t *testing.T) {
 	a := newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	for _, cmd := range newRuns(a).Commands() {
@@ -128,7 +128,7 @@ func TestRunsHostile(t *testing.T) {
 	if err := a.listRuns(&runsFlags{dir: dir, format: formatJSON}); err != nil || !json.Valid(out.Bytes()) {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	// A folder that a link leads to, and names that lead out, are no runs to remove.
+	// A folder behind a link, and names that lead outside, are not runs to remove.
 	outside := t.TempDir()
 	keepRuns(t, outside, 1)
 	kept, err := runfile.List(outside)
@@ -156,7 +156,7 @@ func TestRunsHostile(t *testing.T) {
 	}
 }
 
-// TestPruneLeavesWriting: a run that is being written stays.
+// TestPruneLeavesWriting: a run that is still being written is not removed.
 func TestPruneLeavesWriting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/report/trend"
 )
 
-// maxTrend bounds the runs of a trend: each is read whole.
+// maxTrend bounds the runs of a trend, because each run is read completely.
 const maxTrend = 200
 
 func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
@@ -76,7 +76,7 @@ func (a *app) trend(ctx context.Context, f *runsFlags) (*trend.Trend, error) {
 	return t, err
 }
 
-// showTrend prints a line for each run, and one with a chart for each assertion.
+// showTrend prints a line for each run, and a line with a chart for each assertion.
 func (a *app) showTrend(t *trend.Trend) error {
 	fmt.Fprintf(a.out, "%s: the last %s, oldest first\n\n", report.Line(t.Suite, 100), plural(len(t.Runs), "run"))
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -106,7 +106,7 @@ func (a *app) showTrend(t *trend.Trend) error {
 	return nil
 }
 
-// chart draws rates as a line of bars; a dot is a run without a verdict.
+// chart draws rates as a line of bars. A dot stands for a run without a verdict.
 func chart(rates []trend.Rate) string {
 	bars := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestFromScratch runs the program as the image does: in a file system with nothing but the
-// binary and two folders, as a user who can write to these only.
+// TestFromScratch runs the program as the image does: in a file system that contains only the
+// binary and two folders, as a user who can write only to these.
 func TestFromScratch(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -25,7 +25,7 @@ func TestFromScratch(t *testing.T) {
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(exe, filepath.Join(root, "proviso")); err != nil { // it is large, and the same file system
+	if err := os.Link(exe, filepath.Join(root, "proviso")); err != nil { // the binary is large, and this is the same file system
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"data", "tmp"} {

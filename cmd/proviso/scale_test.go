@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// container is what both examples say of a container, in one form.
+// container is what the Compose and Kubernetes examples define for a container, in one form.
 type container struct {
 	name, image string
 	args        []string
@@ -27,8 +27,8 @@ type container struct {
 	probes      map[string]string
 }
 
-// TestImageFile: the image is made from nothing, is not root, and every folder that the
-// program writes to by its variables is a volume.
+// TestImageFile: the image starts from scratch, does not run as root, and every folder that the
+// program writes to according to its variables is a volume.
 func TestImageFile(t *testing.T) {
 	t.Parallel()
 	text := readDoc(t, "Dockerfile")
@@ -61,7 +61,7 @@ func below(folder string, of []string) bool {
 	return slices.ContainsFunc(of, func(v string) bool { return folder == v || strings.HasPrefix(folder, v+"/") })
 }
 
-// builtStatic skips a test if the binary of the tests was not built as the image is.
+// builtStatic skips a test if the test binary was not built like the image.
 func builtStatic(t *testing.T) (exe string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -79,7 +79,7 @@ func builtStatic(t *testing.T) (exe string) {
 	return exe
 }
 
-// TestStatic: the binary needs nothing of the system, as make builds it.
+// TestStatic: the binary as built by make needs nothing from the system.
 func TestStatic(t *testing.T) {
 	t.Parallel()
 	f, err := elf.Open(builtStatic(t))
@@ -94,7 +94,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// hasFlags wants a command to know its flags.
+// hasFlags requires that a command knows its flags.
 func hasFlags(t *testing.T, where string, args ...string) {
 	t.Helper()
 	root := newRootFor(newApp(stdio{in: strings.NewReader(""), out: io.Discard, err: io.Discard}), nil)
@@ -110,11 +110,11 @@ func hasFlags(t *testing.T, where string, args ...string) {
 	}
 }
 
-// TestScaleExamples: every flag and variable of the examples exists, every container is as the
-// image wants it, and probes ask what is answered.
+// TestScaleExamples: every flag and variable in the examples exists, every container is as the
+// image requires, and probes request paths that exist.
 func TestScaleExamples(t *testing.T) {
 	t.Parallel()
-	variables := map[string]string{ // and where they are documented
+	variables := map[string]string{ // with the page that documents each
 		storeVariable: "docs/worker.md", "PROVISO_JUDGE": "docs/judge.md", "OPENAI_API_KEY": "docs/providers.md", "PGPASSFILE": "docs/scale.md",
 	}
 	for file, read := range map[string]func(*testing.T, []byte) []container{"compose.yaml": composed, "kubernetes.yaml": orchestrated} {
@@ -161,7 +161,7 @@ func TestScaleExamples(t *testing.T) {
 	}
 }
 
-// composed are the containers of a compose file that run proviso.
+// composed returns the containers of a compose file that run proviso.
 func composed(t *testing.T, data []byte) (list []container) {
 	t.Helper()
 	var doc struct {
@@ -204,7 +204,7 @@ func composed(t *testing.T, data []byte) (list []container) {
 	return list
 }
 
-// orchestrated are the containers of the deployments in a file for Kubernetes.
+// orchestrated returns the containers of the deployments in a Kubernetes file.
 func orchestrated(t *testing.T, data []byte) (list []container) {
 	t.Helper()
 	type probe struct {

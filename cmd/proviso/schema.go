@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/suiteschema"
 )
 
-// schemaName is the name of the file with the schema that init writes beside a suite.
+// schemaName is the name of the schema file that init writes beside a suite.
 const schemaName = "proviso.schema.json"
 
 func newSchema(a *app) *cobra.Command {

@@ -32,13 +32,13 @@ type serveCommand struct {
 	addr      string
 	place     storePlace
 	afterCopy bool
-	at        string // the place, from [storePlace.of]
+	at        string // the location, from [storePlace.of]
 	hosts     []string
 	tls       tlsFlags
 	workers   int
-	lease     time.Duration // 0 is the usual one
+	lease     time.Duration // 0 means the default
 	calls     int
-	// connections are those to a PostgreSQL database, at most.
+	// connections is the maximum number of connections to a PostgreSQL database.
 	connections int
 	traffic     serveTraffic
 	server      server.Options
@@ -94,7 +94,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	f.registerMonitor(fs)
 }
 
-// registerWork adds the flags of whoever executes runs, a server or a worker.
+// registerWork adds the flags of processes that execute runs: servers and workers.
 func (f *serveCommand) registerWork(fs *pflag.FlagSet) {
 	f.judge.registerJudge(fs)
 	f.judge.registerManner(fs)
@@ -132,13 +132,13 @@ func (f *serveCommand) check() error {
 	for _, origin := range o.PanelOrigins {
 		if !isOrigin(origin) {
 			return badValue("--panel-origin", "an origin as browsers send it, such as https://app.example or http://localhost:3000", origin,
-				"scheme and host in lower case, a port only if it is not the usual one, and nothing behind it")
+				"scheme and host in lower case, a port only if it is not the usual one, and nothing after it")
 		}
 	}
 	return errors.Join(f.models.check(), f.trust.check())
 }
 
-// isOrigin reports whether a text is the origin of a page as browsers send it.
+// isOrigin reports whether a text is a page's origin in the form that browsers send.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Scheme+"://"+u.Host != text || strings.ToLower(text) != text {
@@ -149,8 +149,8 @@ func isOrigin(text string) bool {
 	return !usual && !strings.HasSuffix(u.Host, ":") && !strings.ContainsAny(u.Host, "*@, ") && (port != "" || u.Host == u.Hostname() || u.Host == "["+u.Hostname()+"]")
 }
 
-// checkAlignment reads the file of --alignment, so that a mistake in it stops here, and not
-// on a page.
+// checkAlignment reads the file of --alignment, so that a mistake in it stops the start instead of
+// appearing on a page.
 func (f *serveCommand) checkAlignment() error {
 	file := f.server.Alignment
 	if file == "" {
@@ -190,7 +190,7 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	return errors.Join(a.serveStore(ctx, f), db.Close())
 }
 
-// openServed opens the store of a server or a worker, and sets the options that concern it.
+// openServed opens the store of a server or a worker, and sets the related options.
 func (a *app) openServed(ctx context.Context, f *serveCommand) (openedStore, error) {
 	outages := outage.New(slog.NewJSONHandler(a.out, nil))
 	log := slog.New(outages)
@@ -266,7 +266,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 	return s.Serve(ctx, l)
 }
 
-// openWork opens what executes runs and watches. sweep removes what killed servers left.
+// openWork opens what executes runs and watches. sweep removes files that killed servers left.
 func (a *app) openWork(ctx context.Context, end *closers, f *serveCommand) (sweep func(), err error) {
 	work, sweep, err := workFolder(workBase(f.at))
 	if err != nil {
@@ -279,8 +279,8 @@ func (a *app) openWork(ctx context.Context, end *closers, f *serveCommand) (swee
 	return sweep, a.watching(end, f, f.server.Env)
 }
 
-// workFolder creates the folder for the files of running runs below base, and returns a
-// function that removes what killed servers left there, unless others use it.
+// workFolder creates the folder for the files of running runs below base. It also returns a
+// function that removes what killed servers left there, unless other processes share base.
 func workFolder(base string, shared bool) (work string, sweep func(), err error) {
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		return "", nil, err
@@ -292,7 +292,7 @@ func workFolder(base string, shared bool) (work string, sweep func(), err error)
 		if shared {
 			return
 		}
-		entries, _ := os.ReadDir(base) // unlisted entries stay
+		entries, _ := os.ReadDir(base) // entries that cannot be listed stay
 		for _, e := range entries {
 			if e.Name() != filepath.Base(work) {
 				_ = os.RemoveAll(filepath.Join(base, e.Name())) // the next server tries again

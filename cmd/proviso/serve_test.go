@@ -33,7 +33,7 @@ type serveProcess struct {
 
 var servingAt = regexp.MustCompile(`serving on (https?://\S+);`)
 
-// provisoCommand is this test binary as the command, with a folder as its world.
+// provisoCommand returns this test binary as the command proviso, confined to a folder.
 func provisoCommand(t *testing.T, dir, model string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -131,8 +131,8 @@ func judged(fakemodel.Request) fakemodel.Reply {
 const toJudge = `{"agent_input": "Hi", "agent_output": "Hello & welcome", "assertions": [{"id": "greets", "criteria": ["It greets"]},` +
 	` {"id": "words", "check": {"type": "word-count", "value": 3}}]}`
 
-// TestServe: the command and the server answer the same bytes; a key created while it
-// runs makes keys mandatory; it stops on a signal and logs JSON.
+// TestServe: the command and the server return the same bytes; a key created while the server runs
+// makes keys mandatory; the server stops on a signal and logs JSON.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	model := fakemodel.New(fakemodel.Options{Reply: judged})
@@ -268,8 +268,8 @@ func TestServeStop(t *testing.T) {
 	}
 }
 
-// TestServeKilled: after kill -9 in the middle of a run the next server continues it,
-// and asks nothing again that was finished.
+// TestServeKilled: after kill -9 in the middle of a run, the next server continues the run, and
+// repeats no finished request.
 func TestServeKilled(t *testing.T) {
 	t.Parallel()
 	g := newTurnstile()

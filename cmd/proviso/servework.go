@@ -30,9 +30,9 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// grading opens the engines for single outputs and for suites. The operator trusts the judge that the command line names, and
-// nothing that a client sends: the engine for clients runs no code, has no files, and
-// connects only to allowed hosts.
+// grading opens the engines for single outputs and for suites. The operator trusts the judge of the
+// command line, but nothing that a client sends: the engine for clients runs no code, has no files,
+// and connects only to allowed hosts.
 func (a *app) grading(ctx context.Context, end *closers, f *serveCommand, work string) error {
 	env, _, err := f.trust.around(a.env, f.EnvFiles)
 	if err != nil {
@@ -67,13 +67,13 @@ func (a *app) grading(ctx context.Context, end *closers, f *serveCommand, work s
 		return err
 	}
 	if err := j.Prepare(proviso.Question{Type: proviso.TypeJudge}); err != nil {
-		if proviso.CodeOf(err) == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // no key will help
+		if proviso.CodeOf(err) == proviso.Unsupported && !errors.Is(err, provider.ErrNoKey) { // a key would not help
 			return fmt.Errorf("the judge: %w", err)
 		}
 		a.warn("criteria cannot be judged: " + err.Error())
 		f.server.NoJudge = err.Error()
 	}
-	clients.Engines.Client = requests.Client() // suites share its connections
+	clients.Engines.Client = requests.Client() // suites share the HTTP connections
 	f.server.Judge = requests
 	f.server.Asker = &server.Asking{Engine: clients}
 	f.server.Judges = &server.Judging{Engine: clients}
@@ -81,7 +81,7 @@ func (a *app) grading(ctx context.Context, end *closers, f *serveCommand, work s
 	return nil
 }
 
-// serveMonitor holds the flags of serve about watches.
+// serveMonitor holds the flags of serve for watches.
 type serveMonitor struct {
 	notify   string
 	verdicts string
@@ -95,7 +95,7 @@ func (f *serveCommand) registerMonitor(fs *pflag.FlagSet) {
 	countVar(fs, &o.WatchWorkers, "watch-workers", "", 8, 1, "let watches evaluate `N` events at a time")
 }
 
-// watching opens what watches need beside the judge.
+// watching opens what watches need besides the judge.
 func (a *app) watching(end *closers, f *serveCommand, env proviso.Env) error {
 	if u := f.server.PublicURL; u != "" {
 		parsed, err := url.Parse(u)
@@ -130,7 +130,7 @@ func (a *app) watching(end *closers, f *serveCommand, env proviso.Env) error {
 	return nil
 }
 
-// notifying opens the targets of alarms.
+// notifying opens the targets of alarm notifications.
 func (a *app) notifying(f *serveCommand, env proviso.Env) error {
 	data, err := os.ReadFile(f.monitor.notify)
 	if err != nil {
@@ -149,7 +149,7 @@ func (a *app) notifying(f *serveCommand, env proviso.Env) error {
 	return nil
 }
 
-// serveTraffic holds the flags of serve about events of production.
+// serveTraffic holds the flags of serve for production events.
 type serveTraffic struct {
 	redact string
 	keyEnv string
@@ -170,7 +170,7 @@ func (f *serveCommand) registerContentKey(fs *pflag.FlagSet) {
 	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "seal the texts of events with the key in the variable `NAME`: 32 characters or more, for good")
 }
 
-// contentKey returns the key of contents, nil if there is none.
+// contentKey returns the key that encrypts contents; nil if there is none.
 func (f *serveCommand) contentKey(env proviso.Env) ([]byte, error) {
 	if f.traffic.keyEnv == "" {
 		return nil, nil
@@ -182,7 +182,7 @@ func (f *serveCommand) contentKey(env proviso.Env) ([]byte, error) {
 	return []byte(key), nil
 }
 
-// redacting opens the rules of redaction.
+// redacting opens the redaction rules.
 func (f *serveCommand) redacting(a *app, env proviso.Env) error {
 	file := f.traffic.redact
 	if file == "" {
@@ -208,7 +208,7 @@ func (f *serveCommand) redacting(a *app, env proviso.Env) error {
 	return err
 }
 
-// checkAddr finds a mistake in the value of --addr.
+// checkAddr checks the value of --addr.
 func checkAddr(flag, addr, hint string) error {
 	_, port, err := net.SplitHostPort(addr)
 	if err == nil {
@@ -220,7 +220,7 @@ func checkAddr(flag, addr, hint string) error {
 	return nil
 }
 
-// listen opens an address. hint says what to do if it cannot be used.
+// listen opens an address. hint says what to do if that fails.
 func listen(ctx context.Context, addr, hint string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err == nil {
@@ -228,7 +228,7 @@ func listen(ctx context.Context, addr, hint string) (net.Listener, error) {
 	}
 	var system *os.SyscallError
 	if errors.As(err, &system) {
-		err = system.Err // without the address, which the message has already
+		err = system.Err // without the address, which the message already contains
 	}
 	return nil, proviso.Errorf(proviso.Unavailable, "cannot listen on %s: %w; %s", addr, err, hint)
 }
@@ -245,7 +245,7 @@ func isLoopback(addr string) bool {
 	return slices.Contains([]string{"localhost", "localhost."}, strings.ToLower(host))
 }
 
-// tlsFlags name the certificate of a server.
+// tlsFlags name the TLS certificate of a server.
 type tlsFlags struct{ cert, key string }
 
 func (f *tlsFlags) register(fs *pflag.FlagSet) {
@@ -272,7 +272,7 @@ func (f *tlsFlags) config() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// announce says where a server is, and what it does there.
+// announce prints the address of a server and what it does.
 func (f *tlsFlags) announce(a *app, doing string, at net.Addr) {
 	scheme := "http"
 	if f.cert != "" {
@@ -281,7 +281,7 @@ func (f *tlsFlags) announce(a *app, doing string, at net.Addr) {
 	fmt.Fprintf(a.err, "proviso: %s on %s://%s; Ctrl-C stops\n", doing, scheme, at)
 }
 
-// warnPlain warns of keys that come from other machines without encryption.
+// warnPlain warns if keys can arrive from other machines without encryption.
 func (f *tlsFlags) warnPlain(a *app, addr string) {
 	if !isLoopback(addr) && f.cert == "" {
 		a.warn("keys come over the network as they are: give --tls-cert and --tls-key, or put a proxy with TLS in front")

@@ -24,18 +24,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// side is one side of a comparison: the verdicts of a run in memory, and its texts in its
-// file, which stays open until close.
+// side is one side of a comparison: the verdicts of a run, in memory, and its texts, in a file that
+// stays open until close.
 type side struct {
 	run    *gate.Run
-	id     string // names it on a command line; "" if it is not kept
-	path   string // of the file
+	id     string // name for command lines; "" if the run is not kept
+	path   string // path of the file
 	kept   string // id of the run; "" for a baseline file
 	texts  show.Source
-	config *value.Object // of the suite; nil if it is not kept
+	config *value.Object // configuration of the suite; nil if it is not kept
 	suite  string        // name of the suite; "" if it is not kept
-	folder string        // of the suite; "" if it is not kept
-	notes  []string      // what is wrong with the file
+	folder string        // folder of the suite; "" if it is not kept
+	notes  []string      // problems of the file
 	file   io.Closer     // nil if nothing stays open
 }
 
@@ -45,10 +45,9 @@ func (s *side) close() {
 	}
 }
 
-// openSide opens what a user calls a run: an id, a run file, its address on a server, a
-// baseline file, or a folder with runs or baselines, such as an artifact of a CI system.
-// Of several runs in a folder it takes the last one of the suite with the given name, if
-// there is one.
+// openSide opens anything that a user calls a run: an id, a run file, its URL on a server, a
+// baseline file, or a folder with runs or baselines, such as an artifact of a CI system. If a
+// folder has several runs, it opens the last one of the suite with the given name, if there is one.
 func (a *app) openSide(ctx context.Context, dir, name, suite string) (*side, error) {
 	_, counted := nthLast(name)
 	info, err := os.Stat(name)
@@ -68,7 +67,7 @@ func (a *app) openSide(ctx context.Context, dir, name, suite string) (*side, err
 	if err != nil {
 		return nil, err
 	}
-	if !file { // its id says more than last~1 or the beginning of an id
+	if !file { // the id is more precise than last~1 or the beginning of an id
 		name = r.address
 	}
 	s, err := sideOf(r.Reader, name)
@@ -79,7 +78,7 @@ func (a *app) openSide(ctx context.Context, dir, name, suite string) (*side, err
 	return s, nil
 }
 
-// sideOf reads a run. name is what messages call it; "" is its id, or else its file.
+// sideOf reads a run. name is used in messages; "" means its id, or else its file.
 func sideOf(r *runfile.Reader, name string) (*side, error) {
 	h := r.Header()
 	run, err := runs.Read(r, cmp.Or(name, h.ID, r.Path()))
@@ -91,7 +90,7 @@ func sideOf(r *runfile.Reader, name string) (*side, error) {
 	return &side{run: run, path: r.Path(), kept: h.ID, texts: runs.TextsOf(r), config: config, suite: h.Suite, folder: folder, notes: unsound(r, run.Name)}, nil
 }
 
-// unsound says what is wrong with the file of a run.
+// unsound lists the problems of a run file.
 func unsound(r *runfile.Reader, name string) []string {
 	var list []string
 	planned, _ := r.Header().Meta.At("rows").(float64)
@@ -109,13 +108,13 @@ func unsound(r *runfile.Reader, name string) []string {
 	return list
 }
 
-// sideOfOutcome is the side of a run that has just ended. It keeps the run open.
+// sideOfOutcome returns the side of a run that has just ended. It keeps the run open.
 func sideOfOutcome(out *run.Outcome, name string) (*side, error) {
 	s, err := sideOf(out.Rows, name)
 	if err != nil {
 		return nil, errors.Join(err, out.Close())
 	}
-	s.notes = nil // the reader is of a file that was still being written
+	s.notes = nil // the reader was opened while the file was still being written
 	if s.file = out; out.Meta.RunFile != "" {
 		s.id = out.ID
 	}
@@ -135,7 +134,7 @@ func openBaseline(ctx context.Context, name string) (*side, error) {
 	return &side{run: g, texts: runs.Verdicts{Run: g}, id: name, path: name, suite: g.Identity.Suite}, nil
 }
 
-// maxFirst is how much of a file is read to see what it is.
+// maxFirst is how many bytes of a file are read to detect its kind.
 const maxFirst = 1 << 20
 
 func firstLine(name string) (string, bool) {
@@ -152,9 +151,9 @@ func firstLine(name string) (string, bool) {
 	return line, err == nil || errors.Is(err, io.EOF)
 }
 
-// inArtifact returns the run or the baseline in a folder: of a kept run; of a folder of
-// runs, or one below the names under which proviso keeps them, the last one of the suite,
-// else the last one; or the only baseline file.
+// inArtifact returns the run or the baseline in a folder. That may be the folder of a kept run; a
+// folder of runs, or a folder above it with proviso's usual names, where the last run of the suite
+// is used, or else the last run; or a folder with a single baseline file.
 func inArtifact(dir, suite string) (string, error) {
 	if r, err := runfile.Open(dir); err == nil {
 		return dir, r.Close()
@@ -181,10 +180,10 @@ func inArtifact(dir, suite string) (string, error) {
 	return "", &proviso.Error{Code: proviso.Invalid, Message: dir + " holds several baselines; name one", Valid: files}
 }
 
-// maxSearched is how many runs are opened to find one of a suite.
+// maxSearched is the maximum number of runs that are opened to find one of a suite.
 const maxSearched = 100
 
-// ofSuite returns the file of the last run of a suite, else that of the last run.
+// ofSuite returns the file of a suite's last run, or else of the last run.
 func ofSuite(list []runfile.Info, suite string) string {
 	for _, info := range list[:min(len(list), maxSearched)] {
 		r, err := runfile.Open(info.Path)
@@ -200,9 +199,8 @@ func ofSuite(list []runfile.Info, suite string) string {
 	return list[0].Path
 }
 
-// compareSides compares two runs. Judged assertions are corrected for the errors of their
-// judge, if the alignment of the head's suite has them. flakes are what an A/A run
-// measured.
+// compareSides compares two runs. Judged assertions are corrected for the errors of their judge, if
+// the alignment of the head's suite has them. flakes are the results of an A/A run.
 func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Comparison, gate.Options, error) {
 	o := gate.Options{Flakes: flakes, Judges: a.judgeErrors(head.folder, base.run, head.run)}
 	c, err := gate.Compare(base.run, head.run, o)
@@ -211,12 +209,12 @@ func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Compari
 	}
 	c.Warnings = slices.Concat(runs.DifferentSuites(base.suite, head.suite), base.notes, head.notes, c.Warnings)
 	if base.kept != "" && base.kept == head.kept {
-		c.Warnings = append(c.Warnings, "Base and head are the same run, so that there is no difference to find.")
+		c.Warnings = append(c.Warnings, "Base and head are the same run, so there is no difference to find.")
 	}
 	return c, o, nil
 }
 
-// judgeErrors returns the measured errors of the judges of some runs, by assertion.
+// judgeErrors returns the measured errors of the judges in the given runs, by assertion.
 func (a *app) judgeErrors(folder string, list ...*gate.Run) map[string]stats.Confusion {
 	kept, err := align.Load(filepath.Join(alignmentFolder(folder), align.File))
 	if err != nil {

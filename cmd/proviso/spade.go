@@ -47,8 +47,8 @@ func (a *app) readCandidates(name string) ([]proviso.Candidate, error) {
 	return readAs(a, name, holdsCandidates, candidate.Read)
 }
 
-// readSelected reads assertions, with the provenance of candidates of the same name if a file
-// of those is given.
+// readSelected reads assertions. If a file of candidates is given, they get the provenance of the
+// candidates with the same names.
 func (a *app) readSelected(name, candidates string) ([]proviso.Candidate, error) {
 	list, err := a.readCandidates(name)
 	if err != nil || candidates == "" {
@@ -62,8 +62,8 @@ func (a *app) readSelected(name, candidates string) ([]proviso.Candidate, error)
 	return list, nil
 }
 
-// invalidCandidates returns an error of trying candidates as the mistakes of their file,
-// each with its place.
+// invalidCandidates returns an error from trying candidates as mistakes in their file, each with
+// its position.
 func (a *app) invalidCandidates(err error, name string) error {
 	var invalid *matrix.InvalidError
 	if ext := strings.ToLower(filepath.Ext(name)); !errors.As(err, &invalid) || ext == ".py" || ext == ".jsonl" {
@@ -89,8 +89,8 @@ func (a *app) invalidCandidates(err error, name string) error {
 	return a.mistakes(inOrder(list))
 }
 
-// notOver refuses to write over an input file or into an input folder: labels or text
-// of people would be lost, or the output would be read as a version of the prompt.
+// notOver refuses to write over an input file or into an input folder: people's labels or texts
+// would be lost, or the output would later be read as a version of the prompt.
 func notOver(out string, inputs ...string) error {
 	if out == "" || out == "-" {
 		return nil
@@ -113,7 +113,7 @@ func notOver(out string, inputs ...string) error {
 	return nil
 }
 
-// missingFlag is the error of a command without an input flag.
+// missingFlag is the error for a missing input flag.
 func missingFlag(cmd *cobra.Command, flag, hint string) error {
 	return usageError{fmt.Errorf("--%s is missing", flag), hint + "; " + seeHelp(cmd)}
 }
@@ -124,7 +124,7 @@ type spadeAsking struct {
 	model     string
 }
 
-// register adds the flags; does describes the model's task.
+// register adds the flags. does describes the model's task.
 func (f *spadeAsking) register(fs *pflag.FlagSet, does string) {
 	fs.StringVar(&f.model, "model", "", "provider `ID` of the model that "+does+"; overrides "+engine.JudgeVariable)
 	countVar(fs, &f.concurrency, "max-concurrency", "j", 0, 1, "`N` questions at a time (default 4)")
@@ -135,7 +135,8 @@ func (f *spadeAsking) check() error {
 	return f.models.check()
 }
 
-// spadeModel opens the model. Without a model the error lists the ways to name one, and hint, an alternative.
+// spadeModel opens the model. If none is named, the error lists the ways to name one, and hint, an
+// alternative.
 func (a *app) spadeModel(ctx context.Context, end *closers, f *spadeAsking, hint string) (*ask.Model, error) {
 	e, err := a.openEngine(ctx, end, &f.evalFlags, ".", func(o *engine.Options) error {
 		o.Judge = engine.Judge{Name: f.model}
@@ -155,8 +156,8 @@ func (a *app) spadeModel(ctx context.Context, end *closers, f *spadeAsking, hint
 	return &ask.Model{Provider: p, Spec: who[0]}, nil
 }
 
-// textEngine opens an engine that asks no model; files may be nil. Code from a model
-// runs in the kernel's sandbox without grants, or not at all.
+// textEngine opens an engine that asks no model; files may be nil. Code that may come from a model
+// runs in the kernel's sandbox without grants, otherwise not at all.
 func (a *app) textEngine(ctx context.Context, end *closers, files proviso.Files, workers int) (*engine.Engine, error) {
 	e, err := engine.Open(ctx, nil, engine.Options{
 		Policy:    engine.Policy{Trusted: true, Sandbox: sandbox.Require, Synthesised: true},
@@ -190,7 +191,7 @@ func noModel(hint string) error {
 	return usageError{errors.New("no model is named"), ways + hint}
 }
 
-// sayAsked prints the usage of the questions to a model.
+// sayAsked prints the usage of the model.
 func (a *app) sayAsked(f *spadeAsking, m *ask.Model, s ask.Spent) {
 	if s.Calls > 0 {
 		cost := ""
@@ -207,7 +208,7 @@ func (a *app) sayAsked(f *spadeAsking, m *ask.Model, s ask.Spent) {
 	a.sayModels(f.asked)
 }
 
-// counter shows the progress of the questions; done removes the line.
+// counter shows the progress of the questions. done removes the line.
 func (a *app) counter() (tell func(answered, of int), done func()) {
 	if !a.watchedByPerson() {
 		return nil, func() {}
@@ -225,8 +226,8 @@ func shownError(err error) string {
 	return report.Line(strings.ReplaceAll(err.Error(), "\n", "; "), 400)
 }
 
-// classes asks a model, or the rules, for the categories of changes. If some have no answer, it names
-// them and returns exit code 3 with the classes. Without classes the error explains why
+// classes asks a model, or the rules, for the categories of changes. If some have no answer, it
+// names them and returns exit code 3 with the classes. Without any classes, the error explains why
 // no model was asked.
 func (a *app) classes(ctx context.Context, f *spadeDeltas, changes []delta.Change) ([]classify.Classified, error) {
 	if f.rules {

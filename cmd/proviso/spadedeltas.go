@@ -26,7 +26,7 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// spadeSource is where the versions of a prompt come from.
+// spadeSource selects the source of a prompt's versions.
 type spadeSource struct {
 	git, suite, hub string
 }
@@ -97,7 +97,7 @@ func newSpadeDeltas(a *app) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that exclude each other.
+// check rejects flags that exclude each other.
 func (f *spadeDeltas) check(cmd *cobra.Command, args []string) error {
 	f.result.find()
 	if err := f.spadeAsking.check(); err != nil {
@@ -199,8 +199,8 @@ func (a *app) fileVersions(name string) ([]delta.Version, error) {
 	return a.noted(versions, notes, mistakes.Err())
 }
 
-// wrongPlace refuses a file that is no version of a prompt: a table of outputs, and a
-// program without the name of the text in it.
+// wrongPlace rejects a file that is not a version of a prompt: a table of outputs, and a program
+// without the name of the variable that holds the prompt.
 func wrongPlace(name, part string, data []byte) error {
 	if part != "" {
 		return nil
@@ -214,7 +214,7 @@ func wrongPlace(name, part string, data []byte) error {
 	return nil
 }
 
-// promptName is the name that most probably names a prompt.
+// promptName returns the name that most probably belongs to a prompt.
 func promptName(names []string) string {
 	for _, n := range names {
 		if strings.Contains(strings.ToLower(n), "prompt") {
@@ -224,13 +224,13 @@ func promptName(names []string) string {
 	return names[0]
 }
 
-// existing reports whether there is a file of a name.
+// existing reports whether a file exists.
 func existing(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil || name == "-"
 }
 
-// noted prints the notes on versions, and the mistakes in them.
+// noted prints the notes on versions, and their mistakes.
 func (a *app) noted(list []delta.Version, notes []string, err error) ([]delta.Version, error) {
 	for _, note := range notes {
 		fmt.Fprintf(a.err, "proviso: %s\n", printable(note))
@@ -260,7 +260,7 @@ func (a *app) gitVersions(ctx context.Context, file string) ([]delta.Version, er
 	return nil, proviso.Errorf(proviso.NotFound, "%w%s", err, near)
 }
 
-// suiteVersions takes the prompts of a suite as versions.
+// suiteVersions returns the prompts of a suite as versions.
 func (a *app) suiteVersions(ctx context.Context, file string) ([]delta.Version, error) {
 	s, mistakes := suite.Read(ctx, []string{file}, suite.Options{Env: a.env, Facts: engine.Facts()})
 	if err := a.mistakes(inOrder(mistakes)); err != nil {
@@ -276,7 +276,7 @@ var (
 	hubServers = [...]string{"LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"}
 )
 
-// hubVersions reads the commits of a prompt from LangSmith's hub. Only its host is asked.
+// hubVersions reads the commits of a prompt from LangSmith's hub. It connects only to the hub.
 func (a *app) hubVersions(ctx context.Context, prompt string) ([]delta.Version, error) {
 	owner, name, err := hub.Name(prompt)
 	if err != nil {

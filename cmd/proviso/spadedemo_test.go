@@ -60,8 +60,8 @@ func ticketRun(more ...string) []string {
 	}, more...)
 }
 
-// TestSpadeDemo compares the recorded exchanges of examples/spade, and the assertions
-// in its suite, with what its commands make with a scripted model: see ticketReply.
+// TestSpadeDemo compares the recorded exchanges of examples/spade, and the assertions in its suite,
+// with the results of its commands with a scripted model: see ticketReply.
 func TestSpadeDemo(t *testing.T) {
 	server := fakemodel.New(fakemodel.Options{Reply: ticketReply})
 	t.Cleanup(server.Close)
@@ -107,8 +107,8 @@ func TestSpadeDemo(t *testing.T) {
 	}
 }
 
-// TestSpadeDemoReplays replays examples/spade without a key, first completely and then
-// from the cache, with the same result.
+// TestSpadeDemoReplays replays examples/spade without a key, first completely and then from the
+// cache, with equal results.
 func TestSpadeDemoReplays(t *testing.T) {
 	inTickets(t, strings.NewReplacer())
 	t.Setenv("OPENAI_API_KEY", "")
@@ -153,7 +153,7 @@ func TestSpadeDemoPrints(t *testing.T) {
 	}
 	real := text
 	for _, script := range []string{"spadegit.txtar", "spadeupdate.txtar", "spadefrontier.txtar"} {
-		real += strings.NewReplacer(`\(`, "(", `\)`, ")").Replace(textOf(t, filepath.Join("testdata", script))) // of patterns
+		real += strings.NewReplacer(`\(`, "(", `\)`, ")").Replace(textOf(t, filepath.Join("testdata", script))) // escapes in patterns
 	}
 	for _, block := range shownOfDemo(textOf(t, filepath.Join(repository, "docs", "spade.md"))) {
 		for _, part := range block {

@@ -28,8 +28,8 @@ var ticketAsks = [][2]string{
 	{"promise", `{"quote":"Do not promise a refund, a date or a discount","category":"Exclusion","criterion":"The summary promises no refund, date or discount that the ticket does not name.","vague":false}`},
 }
 
-// ticketChecks are the scripted candidates: a part of a criterion, and its candidates.
-// One of them looks for the word of a quality, which is refused.
+// ticketChecks are the scripted candidates: a part of a criterion, and its candidates. One of them
+// searches for the name of a quality, which is rejected.
 var ticketChecks = [][2]string{
 	{"states nothing", `{"name":"true_to_ticket","type":"judge","questions":["Everything that the summary says has happened is in this ticket: {{ ticket }}"]}`},
 	{"at most 80 words", `{"name":"words_at_most_80","type":"word-count","max":80}`},
@@ -51,7 +51,7 @@ var ticketChecks = [][2]string{
 	{"promises", `{"name":"no_promises","type":"judge","questions":["The summary promises no refund, date or discount that this ticket does not name: {{ ticket }}"]}`},
 }
 
-// ticketRepair replaces the refused candidate.
+// ticketRepair replaces the rejected candidate.
 const ticketRepair = `{"name":"neutral_wording","type":"not-icontains-any","texts":["careless","forgot","their fault"]}`
 
 // ticketSays describes the candidates that need more than their criterion.

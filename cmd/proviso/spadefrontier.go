@@ -21,8 +21,8 @@ import (
 	"github.com/proviso-eval/proviso/spade/show"
 )
 
-// spadeFrontier holds the flags of spade frontier. It is the choice of spade select, at
-// many points.
+// spadeFrontier holds the flags of spade frontier, which makes the choice of spade select at many
+// points.
 type spadeFrontier struct {
 	choice       spadeSelect
 	sizes        []string
@@ -33,7 +33,7 @@ type spadeFrontier struct {
 	axes selection.Axes
 }
 
-// frontierSizes is how many candidates a frontier goes to without --sizes.
+// frontierSizes is the maximum number of candidates of a frontier without --sizes.
 const frontierSizes = 20
 
 func newSpadeFrontier(a *app) *cobra.Command {
@@ -71,7 +71,7 @@ func newSpadeFrontier(a *app) *cobra.Command {
 	return cmd
 }
 
-// check finds the files of the folder, and reads the axes.
+// check finds the files in the folder, and reads the axes.
 func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
 	f.result.find()
 	if err := f.files(cmd, args); err != nil {
@@ -108,7 +108,7 @@ func (f *spadeFrontier) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// files finds the files of the folder that no flag names.
+// files finds the files in the folder that no flag names.
 func (f *spadeFrontier) files(cmd *cobra.Command, args []string) error {
 	c, dir := &f.choice, cmp.Or(argument(args), "spade")
 	info, err := os.Stat(dir)
@@ -194,14 +194,14 @@ func (a *app) tradesIn(f *spadeFrontier, t show.Trades) ([]byte, error) {
 	return t.Text(f.result.screen(a)), nil
 }
 
-// priceFlags say what candidates cost in production, for each output.
+// priceFlags define what candidates cost in production, per output.
 type priceFlags struct {
 	each  map[string]float64
 	judge *float64
-	costs string // file
+	costs string // file of measured costs
 }
 
-// register adds the flags that every command with prices has.
+// register adds the flags that all commands with prices have.
 func (f *priceFlags) register(fs *pflag.FlagSet) {
 	fs.Var(&flagValue{"", "NAME=USD", func(text string) error {
 		i := strings.LastIndexByte(text, '=')
@@ -225,7 +225,7 @@ func (f *priceFlags) register(fs *pflag.FlagSet) {
 	}}, "judge-price", "`USD` that an output costs with a candidate that asks a model, where that was not measured")
 }
 
-// registerFile adds the flag for the file of what was measured.
+// registerFile adds the flag for the file of measured costs.
 func (f *priceFlags) registerFile(fs *pflag.FlagSet) {
 	fs.StringVar(&f.costs, "costs", "", "`FILE` of what candidates cost, which spade matrix and spade run write (default costs.json beside the matrix, if it exists)")
 }
@@ -248,7 +248,7 @@ func parseUSD(text string) (float64, error) {
 	return usd, nil
 }
 
-// prices finds what candidates cost. Names are those of the matrix in a file.
+// prices returns what candidates cost. names are the names in the matrix of the file.
 func (a *app) prices(f *priceFlags, candidates []proviso.Candidate, file string, names []string) (selection.Prices, error) {
 	if err := selection.KnownNames("price", f.each, names); err != nil {
 		return selection.Prices{}, err

@@ -74,7 +74,7 @@ func (f *spadeLabel) register(fs *pflag.FlagSet) {
 	shareVar(fs, &f.tau, "tau", 0.25, "show how many good outputs are enough for this `SHARE`")
 }
 
-// check refuses flags that exclude each other.
+// check rejects flags that exclude each other.
 func (f *spadeLabel) check(cmd *cobra.Command) error {
 	if err := f.trials.check(cmd); err != nil {
 		return err
@@ -147,7 +147,7 @@ type labelSession struct {
 	f                 *spadeLabel
 	log               *label.Log
 	l                 *label.Session
-	wantBad, wantGood int // labels that are enough for alpha and tau
+	wantBad, wantGood int // number of labels that suffices for alpha and tau
 
 	view show.Output
 }
@@ -183,8 +183,8 @@ func (s *labelSession) start(outputs *openedTrials) error {
 	return err
 }
 
-// takeFrom takes labels from files for outputs without one. All files are read before the
-// first label is written.
+// takeFrom copies labels from files to outputs that have none. All files are read before the first
+// label is written.
 func (s *labelSession) takeFrom(files []string, entries []trial.Entry) error {
 	read := make([][]trial.Entry, len(files))
 	for k, file := range files {
@@ -266,7 +266,7 @@ func (s *labelSession) set(entries []trial.Entry) error {
 	return nil
 }
 
-// ask goes through outputs: by single keys on a terminal, else line by line.
+// ask goes through the outputs: with single keys on a terminal, otherwise line by line.
 func (s *labelSession) ask(ctx context.Context) error {
 	if _, ok := s.l.Current(); !ok {
 		s.summary()
@@ -290,7 +290,7 @@ func (s *labelSession) ask(ctx context.Context) error {
 
 var errInterrupted = errors.New("interrupted")
 
-// summary prints what is labelled, and what the labels cannot measure.
+// summary prints what is labelled, and what cannot be measured with the labels.
 func (s *labelSession) summary() {
 	n := s.log.Labels()
 	text := fmt.Sprintf("%s: %d good, %d bad, %d without a label", printable(s.f.labels), n.Good, n.Bad, n.Left)
@@ -304,7 +304,7 @@ func (s *labelSession) summary() {
 	s.warnContradictions(s.log.Entries())
 }
 
-// enough describes what the labels are enough for.
+// enough describes what the labels suffice for.
 func (s *labelSession) enough(n trial.Labels) string {
 	part := func(have, want int, kind, threshold string, value float64) string {
 		switch {

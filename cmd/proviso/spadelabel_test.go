@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// keySession is a session about n outputs of 30 lines each, which differ only in their
-// ids: 1, 2 and so on.
+// keySession is a session with n outputs of 30 lines each, which differ only in their ids: 1, 2 and
+// so on.
 func keySession(t *testing.T, n int) (*labelSession, *bytes.Buffer) {
 	t.Helper()
 	var trials []trial.Trial
@@ -56,8 +56,8 @@ func TestLabelKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keys   []string
-		labels string // of the outputs in the order in which they come
-		note   string // of the first
+		labels string // labels of the outputs, in the order in which they are shown
+		note   string // note of the first output
 		err    error
 	}{
 		"good, bad, skip":         {[]string{"g", "b", "s"}, "10--", "", nil},

@@ -40,16 +40,16 @@ func answerLines(ctx context.Context, r io.Reader) (<-chan string, <-chan error)
 	return lines, failed
 }
 
-// lineQuestions are questions whose answers are lines of standard input.
+// lineQuestions are questions that are answered by lines of standard input.
 type lineQuestions struct {
-	next   func() int                               // the question; below 0 if there is none left
+	next   func() int                               // index of the next question; negative if there is none
 	show   func(question int) error                 // shown again after each answer if again is set
-	answer func(line string) (quit bool, err error) // a wrongAnswer is a mistake in the line
+	answer func(line string) (quit bool, err error) // the error is a wrongAnswer if the line is invalid
 	again  bool
 	typed  bool // a person types the answers, and so can correct one
 }
 
-// ask reads an answer from each line.
+// ask reads one answer per line.
 func (q *lineQuestions) ask(ctx context.Context, a *app) error {
 	lines, failed := answerLines(ctx, a.in)
 	number := 0
@@ -91,7 +91,7 @@ func (q *lineQuestions) ask(ctx context.Context, a *app) error {
 	}
 }
 
-// askByLines reads an answer from each line of standard input.
+// askByLines reads one answer per line of standard input.
 func (s *labelSession) askByLines(ctx context.Context) error {
 	s.view = show.Output{Options: s.terminal(true), Verdicts: s.f.verdicts, Review: s.f.review != ""}
 	q := lineQuestions{answer: s.answer}
@@ -122,7 +122,7 @@ func readFailure(err error) error {
 	return proviso.Errorf(proviso.Unavailable, "read the answers: %w", err)
 }
 
-// wrongAnswer is the error for a line that is not an answer.
+// wrongAnswer is the error for a line that is not a valid answer.
 type wrongAnswer string
 
 func (w wrongAnswer) Error() string { return string(w) }
@@ -162,7 +162,7 @@ func (s *labelSession) answer(line string) (quit bool, err error) {
 	return false, s.l.Answer(labelWord(good))
 }
 
-// labelWord returns a label as a file of labels writes it.
+// labelWord returns the word for a label in a file of labels.
 func labelWord(good bool) string {
 	if good {
 		return "1"
@@ -170,18 +170,18 @@ func labelWord(good bool) string {
 	return "0"
 }
 
-// The keys without a letter.
+// Control keys.
 const (
-	keyInterrupt = 3 // control and C
-	keyEnd       = 4 // control and D
+	keyInterrupt = 3 // Control-C
+	keyEnd       = 4 // Control-D
 	keyEscape    = 27
 )
 
-// pasted is the number of bytes from which a chunk of input counts as pasted, so that
-// pasted text labels nothing.
+// pasted is the number of bytes from which a chunk of input counts as pasted. Pasted text must not
+// label anything.
 const pasted = 16
 
-// askByKeys takes single keys from a terminal.
+// askByKeys reads single keys from a terminal.
 func (s *labelSession) askByKeys(ctx context.Context, in, out *os.File) error {
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -198,8 +198,7 @@ func (s *labelSession) askByKeys(ctx context.Context, in, out *os.File) error {
 	})
 }
 
-// byKeys shows outputs and handles keys; measure returns the size of the screen before
-// each.
+// byKeys shows outputs and handles keys. measure updates the size of the screen before each output.
 func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) error {
 	for {
 		asked, ok := s.l.Current()
@@ -216,7 +215,7 @@ func (s *labelSession) byKeys(keys *keyReader, out io.Writer, measure func()) er
 		case keys.ctx.Err() != nil:
 			return errInterrupted
 		case err != nil:
-			return nil // the terminal is closed; every answer is kept
+			return nil // the terminal is closed; every answer is already stored
 		case len(chunk) > 1 && chunk[0] == keyEscape, len(chunk) >= pasted:
 			s.view.Hint = "nothing was done"
 			continue
@@ -262,8 +261,7 @@ func (s *labelSession) key(key byte, keys *keyReader, rest []byte, out io.Writer
 	return false, nil
 }
 
-// takeNote reads a note with a line editor; an empty one, or Control-C, changes
-// nothing.
+// takeNote reads a note with a line editor. An empty note, or Control-C, changes nothing.
 func (s *labelSession) takeNote(keys *keyReader, rest []byte, out io.Writer) error {
 	keys.left = rest
 	t := term.NewTerminal(struct {
@@ -281,14 +279,14 @@ func (s *labelSession) takeNote(keys *keyReader, rest []byte, out io.Writer) err
 	return s.l.Note(text)
 }
 
-// keyReader passes on typed input until its context ends.
+// keyReader passes typed input on until its context ends.
 type keyReader struct {
 	ctx    context.Context
 	chunks chan []byte
-	left   []byte // of a chunk, for Read
+	left   []byte // rest of a chunk, for Read
 }
 
-// read reads keys until there are none.
+// read reads keys until the input ends.
 func (k *keyReader) read(in io.Reader) {
 	defer close(k.chunks)
 	for {
@@ -307,7 +305,7 @@ func (k *keyReader) read(in io.Reader) {
 	}
 }
 
-// chunk returns what was typed at once.
+// chunk returns input that arrived together.
 func (k *keyReader) chunk() ([]byte, error) {
 	select {
 	case <-k.ctx.Done():
@@ -333,5 +331,5 @@ func (k *keyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// raw writes line ends for a terminal in raw mode.
+// raw converts line ends for a terminal in raw mode.
 func raw(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")) }

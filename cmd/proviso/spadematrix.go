@@ -33,7 +33,7 @@ type spadeMatrix struct {
 	code       candidateCode
 }
 
-// matrixFormats are the formats of the report on how candidates were tried.
+// matrixFormats are the formats of the report on the candidates.
 var matrixFormats = []string{"terminal", formatJSON}
 
 func newSpadeMatrix(a *app) *cobra.Command {
@@ -69,7 +69,7 @@ func newSpadeMatrix(a *app) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that exclude each other.
+// check rejects flags that exclude each other.
 func (f *spadeMatrix) check(cmd *cobra.Command) error {
 	if f.candidates == "" {
 		return missingFlag(cmd, "candidates", "name the file that `spade propose` wrote")
@@ -137,7 +137,8 @@ func (a *app) spadeMatrix(ctx context.Context, f *spadeMatrix) error {
 	return a.sayRates(f, g)
 }
 
-// earlierCosts reads what candidates took before; nil if there is no such file yet.
+// earlierCosts reads the costs of candidates that were measured before; nil if the file does not
+// exist yet.
 func (a *app) earlierCosts(file string) (matrix.Costs, error) {
 	info, err := os.Stat(file)
 	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -146,7 +147,7 @@ func (a *app) earlierCosts(file string) (matrix.Costs, error) {
 	return readAs(a, file, holdsCosts, matrix.ReadCosts)
 }
 
-// writeCosts writes what the candidates took.
+// writeCosts writes the measured costs of the candidates.
 func (a *app) writeCosts(f *spadeMatrix, list []proviso.Candidate, g *matrix.Grid, earlier matrix.Costs) error {
 	if f.costs == "" {
 		return nil
@@ -160,9 +161,9 @@ func (a *app) writeCosts(f *spadeMatrix, list []proviso.Candidate, g *matrix.Gri
 
 // matrixStopped explains how to continue an interrupted matrix.
 func (a *app) matrixStopped(ctx context.Context, f *modelFlags, done, of int) error {
-	rest := "what was decided is kept, and the same command goes on with the rest"
+	rest := "what was decided is kept, and the same command continues with the rest"
 	switch {
-	case f.record != "": // which bypasses the cache
+	case f.record != "": // recording bypasses the cache
 		rest = "what models answered is in " + f.record + ", and the same command asks them again"
 	case f.noCache:
 		rest = "nothing is kept (--no-cache)"
@@ -170,8 +171,8 @@ func (a *app) matrixStopped(ctx context.Context, f *modelFlags, done, of int) er
 	return a.interrupted(ctx, fmt.Sprintf("%d of %s decided; no matrix was written; %s", done, plural(of, "output"), rest))
 }
 
-// sayRates prints the number of examples, and which candidates were undecided or threw,
-// how often and why.
+// sayRates prints the number of examples, and which candidates were undecided or threw an
+// exception, how often and why.
 func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 	n := trial.CountLabels(g.Entries)
 	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
@@ -207,7 +208,7 @@ func (a *app) warnUnkept(g *matrix.Grid) {
 	}
 }
 
-// sayTroubles prints which candidates were undecided or threw.
+// sayTroubles prints which candidates were undecided or threw an exception.
 func (a *app) sayTroubles(g *matrix.Grid) {
 	for _, line := range show.Troubles(g, g.Rates()) {
 		fmt.Fprintln(a.err, "proviso: "+line)
@@ -222,8 +223,7 @@ func neverDecided(g *matrix.Grid) error {
 	return nil
 }
 
-// ticker shows how many outputs were tried, and counts them in done; end removes the
-// line.
+// ticker shows how many outputs were tried, and counts them in done. end removes the line.
 func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 	shown := a.newProgress(of, false)
 	return func(n int) {
@@ -233,8 +233,8 @@ func (a *app) ticker(of int, done *int) (tick func(int), end func()) {
 	}, sync.OnceFunc(shown.end)
 }
 
-// spadeEngine opens the engine for candidates. Code gets no grants but packages, since a
-// model may have written it. Each of change may change the options.
+// spadeEngine opens the engine for candidates. Code gets no grants but packages, because a model
+// may have written it. Each change function may modify the options.
 func (a *app) spadeEngine(ctx context.Context, end *closers, f *evalFlags, dir string, code *candidateCode, change ...func(*engine.Options)) (matrix.Options, error) {
 	e, err := a.openEngine(ctx, end, f, dir, func(o *engine.Options) (err error) {
 		o.Policy.Sandbox, err = sandbox.ParsePolicy(code.sandbox)
@@ -259,8 +259,8 @@ func (a *app) spadeEngine(ctx context.Context, end *closers, f *evalFlags, dir s
 	return o, nil
 }
 
-// engineName identifies the engine: the version, or for a build without one the
-// executable.
+// engineName identifies the engine: by the version, or by the executable if the build has no
+// version.
 func engineName() string {
 	name := versionName()
 	if name != "devel" && !strings.Contains(name, "dirty") {

@@ -77,7 +77,7 @@ func droppedVar(fs *pflag.FlagSet, dropped *bool) {
 	fs.BoolVar(dropped, "dropped", true, "also propose for sentences that the last version no longer has, marked as no longer asked; =false leaves them out")
 }
 
-// check refuses flags that exclude each other, and flags about outputs where there are none.
+// check rejects flags that exclude each other, and flags about outputs if there are none.
 func (f *spadePropose) check(cmd *cobra.Command, args []string) error {
 	f.result.find()
 	if err := errors.Join(f.spadeSource.check(cmd, args), f.spadeAsking.check()); err != nil {
@@ -144,8 +144,8 @@ func (a *app) spadePropose(ctx context.Context, f *spadePropose, args []string) 
 	return a.proposed(ctx, f, h, o.Model, p, err)
 }
 
-// openProposer opens what proposing needs besides its model: the judge that tries what is
-// proposed, if one is named, and the engine for templates. cleared removes the progress.
+// openProposer opens what proposing needs besides its model: the judge that tries the proposals, if
+// one is named, and the engine for templates. cleared removes the progress line.
 func (a *app) openProposer(ctx context.Context, end *closers, o *propose.Options, judged *evalFlags, dir string, code *candidateCode) (cleared func(), err error) {
 	if o.Model != nil && judged.judge.judge != "" {
 		m, err := a.spadeEngine(ctx, end, judged, dir, code)
@@ -163,10 +163,10 @@ func (a *app) openProposer(ctx context.Context, end *closers, o *propose.Options
 	return cleared, nil
 }
 
-// proposed writes a proposal and prints the results; stopped is why it is incomplete.
+// proposed writes a proposal and prints the results. stopped is the reason why it is incomplete.
 func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m *ask.Model, p *propose.Proposal, stopped error) error {
 	if stopped != nil && ctx.Err() == nil {
-		return stopped // it cannot be written
+		return stopped // there is nothing to write
 	}
 	if err := a.writeProposal(f, h, p); err != nil {
 		return err
@@ -199,14 +199,14 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	return nil
 }
 
-// sayUnread says what the rules do not read of a prompt in another language.
+// sayUnread prints what the rules cannot read in a prompt in another language.
 func (a *app) sayUnread(h *delta.History) {
 	if unread := rules.Unread(h.Changes[len(h.Changes)-1].Text); unread != "" {
 		fmt.Fprintf(a.err, "proviso: %s\n", unread)
 	}
 }
 
-// sayNotes prints what a person should know of the questions about each version.
+// sayNotes prints what the user should know about the questions on each version.
 func (a *app) sayNotes(p *propose.Proposal) {
 	for i := range p.Versions {
 		v := &p.Versions[i]
@@ -216,10 +216,10 @@ func (a *app) sayNotes(p *propose.Proposal) {
 	}
 }
 
-// shownDropped is how many proposals that were not kept are printed beside a file.
+// shownDropped is how many dropped proposals are printed if the result is written to a file.
 const shownDropped = 15
 
-// sayDropped prints what a model proposed and was not kept, and why, except what is kept
+// sayDropped prints the proposals of a model that were dropped, and why, except those that are kept
 // under another name.
 func (a *app) sayDropped(p *propose.Proposal, all bool) {
 	list := slices.DeleteFunc(slices.Clone(p.Dropped), func(d propose.Dropped) bool { return d.Same })
@@ -248,7 +248,7 @@ func (a *app) trialsOf(name string) ([]trial.Trial, error) {
 	return readAs(a, name, holdsOutputs, trial.Read)
 }
 
-// maxProposeTrials is how many outputs of each label the proposer gets.
+// maxProposeTrials is the maximum number of outputs per label that the proposer gets.
 const maxProposeTrials = 100
 
 // labelledTrials reads outputs for the proposer, with the labels of a file if one is named.
@@ -275,8 +275,7 @@ func (a *app) labelledTrials(ctx context.Context, f *trialFlags, labels string) 
 	return list, nil
 }
 
-// uncaughtIn returns the ids of the bad outputs that no candidate within tau catches, by
-// a matrix.
+// uncaughtIn returns the ids of the bad outputs in a matrix that no candidate within tau catches.
 func (a *app) uncaughtIn(ctx context.Context, file string, tau float64) ([]string, error) {
 	m, err := a.readMatrix(file)
 	if err != nil {
@@ -292,14 +291,14 @@ func (a *app) uncaughtIn(ctx context.Context, file string, tau float64) ([]strin
 	return s.Uncaught, nil
 }
 
-// earlier reads the proposal in the output file; nil if there is none.
+// earlier reads the existing proposal in the output file; nil if there is none.
 func (a *app) earlier(f *spadePropose) (*propose.Earlier, error) {
 	if !f.result.toFile() || f.fresh || f.result.format == formatTerminal {
 		return nil, nil
 	}
 	info, err := os.Stat(f.result.out)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, nil // it is created, or refused, on writing
+		return nil, nil // writing creates the file or fails
 	}
 	e, err := readAs(a, f.result.out, holdsCandidates, propose.ReadEarlier)
 	if errors.As(err, &exitError{}) {

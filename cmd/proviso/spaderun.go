@@ -35,12 +35,12 @@ type spadeRun struct {
 	choice  spadeSelect
 	dir     string
 
-	chosen bool     // the method is from the command line
+	chosen bool     // the command line sets the method
 	bills  []string // usage of the steps that asked a model
 }
 
-// The files in the folder of spade run that the pipeline does not write: labels of people,
-// and the report.
+// Files in the folder of spade run that the pipeline itself does not write: people's labels, and
+// the report.
 const (
 	runLabels = "labels.jsonl"
 	runReport = "report.md"
@@ -122,7 +122,7 @@ func (f *spadeRun) check(cmd *cobra.Command, args []string) error {
 
 func (f *spadeRun) file(name string) string { return filepath.Join(f.dir, name) }
 
-// labelsIn returns the file of labels that a flag names, else that in a folder, "" if there
+// labelsIn returns the file of labels that a flag names, or else the file in a folder; "" if there
 // is none.
 func labelsIn(dir, given string) string {
 	own := filepath.Join(dir, runLabels)
@@ -183,24 +183,24 @@ func (a *app) spadeRun(ctx context.Context, f *spadeRun, args []string) error {
 	return nil
 }
 
-// pipeline opens what the steps of spade run need, and prints what they made.
+// pipeline opens what the steps of spade run need, and prints their results.
 type pipeline struct {
 	*app
 	f     *spadeRun
 	at    spade.Step
-	asked *evalFlags // of the step
-	also  *evalFlags // of the judge that tries what is proposed; nil for none
-	model *ask.Model // that proposes, nil for none
-	clear func()     // removes the progress
-	tried int        // outputs
+	asked *evalFlags // flags of the current step
+	also  *evalFlags // flags of the judge that tries proposals; nil for none
+	model *ask.Model // the model that proposes; nil for none
+	clear func()     // removes the progress line
+	tried int        // number of outputs
 	of    int
 
-	outputs *openedTrials // with their labels; nil without outputs
-	end     closers       // of the outputs
+	outputs *openedTrials // outputs with their labels; nil without outputs
+	end     closers       // close the outputs
 }
 
-// readOutputs reads the outputs and their labels, so that a mistake in them is found before
-// a model is asked or a file is written.
+// readOutputs reads the outputs and their labels, so that a mistake in them is found before a model
+// is asked or a file is written.
 func (p *pipeline) readOutputs(ctx context.Context) error {
 	if !p.f.tries() {
 		return nil
@@ -228,7 +228,7 @@ func (p *pipeline) readOutputs(ctx context.Context) error {
 	return nil
 }
 
-// addUpdated adds the outputs that `spade update` kept in the folder.
+// addUpdated adds the outputs that `spade update` stored in the folder.
 func (p *pipeline) addUpdated(ctx context.Context) error {
 	file := p.f.file(spade.OutputsFile)
 	kept, err := os.Stat(file)
@@ -245,7 +245,7 @@ func (p *pipeline) addUpdated(ctx context.Context) error {
 	return nil
 }
 
-// open opens what a step needs. The budget of a step is what the steps before it left.
+// open opens what a step needs. The budget of a step is what the earlier steps left.
 func (p *pipeline) open(ctx context.Context, step spade.Step, s *spade.Steps, r *spade.Result) (func(), error) {
 	eval := p.f.eval()
 	p.at, p.asked = step, &eval
@@ -313,7 +313,7 @@ func (p *pipeline) openTry(ctx context.Context, end *closers, s *spade.Steps, r 
 		p.sayUndecided(r.Candidates)
 	}
 	o, err := p.spadeEngine(ctx, end, p.asked, p.f.dir, &p.f.code, func(o *engine.Options) {
-		o.Judge.Off = p.f.judge.judge == "" // no key and no variable makes run send outputs to a model
+		o.Judge.Off = p.f.judge.judge == "" // without the flag, no key and no variable makes run send outputs to a model
 	})
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ func (p *pipeline) openTry(ctx context.Context, end *closers, s *spade.Steps, r 
 	return nil
 }
 
-// sayUndecided says that there is no judge for the candidates that need one.
+// sayUndecided prints that there is no judge for the candidates that need one.
 func (p *pipeline) sayUndecided(list []proviso.Candidate) {
 	n := 0
 	for i := range list {
@@ -357,7 +357,7 @@ func (p *pipeline) openImply(ctx context.Context, end *closers, s *spade.Steps, 
 	return nil
 }
 
-// failed is the error of a run that did not reach its end.
+// failed returns the error of a run that did not finish.
 func (p *pipeline) failed(ctx context.Context, r *spade.Result, err error) error {
 	var earlier *spade.EarlierError
 	var mistakes proviso.Mistakes
@@ -369,7 +369,7 @@ func (p *pipeline) failed(ctx context.Context, r *spade.Result, err error) error
 	case ctx.Err() != nil:
 		return p.orStopped(ctx, err)
 	case errors.Is(err, spade.ErrNoCandidates) && r.Proposal.Failed() != nil:
-		return proviso.Errorf(proviso.Unavailable, "%w", err) // the answers of the model are in the file of candidates
+		return proviso.Errorf(proviso.Unavailable, "%w", err) // the model's answers are in the file of candidates
 	case errors.Is(err, spade.ErrNoCandidates):
 		return usageError{err, "name a model that proposes with --model, or write candidates into " + p.f.file(spade.CandidatesFile)}
 	case errors.As(err, &earlier):

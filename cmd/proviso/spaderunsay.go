@@ -17,12 +17,12 @@ import (
 	"github.com/proviso-eval/proviso/spade/show"
 )
 
-// sayStep prints the file of a step and its contents.
+// sayStep prints the file of a step and a summary of its contents.
 func (a *app) sayStep(f *spadeRun, step, file, made string) {
 	fmt.Fprintf(a.out, "%-9s %-*s  %s\n", step, len(f.file(spade.ImplicationsFile)), printable(f.file(file)), made)
 }
 
-// take records the spending of a step and reduces the budget of the others.
+// take records what a step has spent and reduces the budget of the later steps.
 func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
 		bill := plural(int(tokens), "token") + " " + why
@@ -41,7 +41,7 @@ func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	}
 }
 
-// done prints what a step made.
+// done prints the result of a step.
 func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) error {
 	p.clear()
 	f := p.f
@@ -52,7 +52,7 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 		p.sayStep(f, "propose", spade.CandidatesFile, show.ProposalLine(r.Proposal, p.model != nil))
 		f.take(p.app, "to propose", p.asked, r.Proposal.Spent())
 		if p.also != nil {
-			f.take(p.app, "", p.also, ask.Spent{}) // the proposal has its tokens
+			f.take(p.app, "", p.also, ask.Spent{}) // the tokens are already counted by the proposal
 		}
 		if p.model == nil {
 			p.sayUnread(r.History)
@@ -95,8 +95,8 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	return nil
 }
 
-// sayUnwritten says that a file of assertions is not written if nothing could be selected:
-// a suite that takes it would pass with nothing in it.
+// sayUnwritten prints that a file of assertions is not written because nothing could be selected: a
+// suite with an empty file would pass without checking anything.
 func (a *app) sayUnwritten(file string) {
 	state := "is not written"
 	if _, err := os.Stat(file); err == nil {
@@ -109,8 +109,8 @@ func shownSelection(r *spade.Result) show.Selection {
 	return show.Selection{Selection: r.Selection, Took: r.Took}
 }
 
-// covered writes the report, and prints what the selection checks, what changed, and what
-// to do next.
+// covered writes the report, and prints what the selection checks, what changed, and what to do
+// next.
 func (p *pipeline) covered(r *spade.Result) error {
 	sum := r.Cover.Sum(r.Candidates, r.Proposal.Unproposed)
 	parts := [][]byte{bytes.TrimRight(show.SelectionMarkdown(shownSelection(r)), "\n"), bytes.TrimRight(show.CoverMarkdown(r.Cover), "\n"), show.SumMarkdown(sum)}
@@ -181,8 +181,8 @@ func (a *app) sayNext(f *spadeRun, s show.Selection, good, bad int) {
 	}
 }
 
-// sayUncaught names the bad outputs that no candidate within tau catches. If a candidate
-// catches one but fails a few good outputs, a label may be wrong.
+// sayUncaught names the bad outputs that no candidate within tau catches. If a candidate catches
+// one but fails a few good outputs, a label may be wrong.
 func (a *app) sayUncaught(f *spadeRun, s show.Selection, label string) {
 	what, them := "outputs", "them"
 	if len(s.Uncaught) == 1 {

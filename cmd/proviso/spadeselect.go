@@ -93,7 +93,7 @@ func (f *spadeSelect) registerChoice(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.Work, "work", 0, fmt.Sprintf("stop the search after `N` steps (default %d, about half a minute)", solve.DefaultWork))
 }
 
-// check refuses flags that exclude each other, and reads the costs.
+// check rejects flags that exclude each other, and reads the costs.
 func (f *spadeSelect) check(cmd *cobra.Command) error {
 	f.result.find()
 	see := seeHelp(cmd)
@@ -135,7 +135,7 @@ func (f *spadeSelect) check(cmd *cobra.Command) error {
 	return errors.Join(f.Valid(), checkPackages(f.grants))
 }
 
-// writes reports whether the assertions that were selected are written.
+// writes reports whether the selected assertions are written.
 func (f *spadeSelect) writes() bool {
 	return f.result.format == formatSuite || f.result.format == formatPython
 }
@@ -163,8 +163,7 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 	return a.exitOf(ctx, s)
 }
 
-// selection reads the files and selects. The candidates come from their file, if one is
-// named.
+// selection reads the files and selects. The candidates come from their file if one is named.
 func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, candidates []proviso.Candidate, err error) {
 	m, err := a.readMatrix(f.matrix)
 	if err != nil {
@@ -198,7 +197,7 @@ func (a *app) selection(ctx context.Context, f *spadeSelect) (s show.Selection, 
 	return s, candidates, nil
 }
 
-// orStopped returns the error of a search without a result.
+// orStopped returns the error of a search that ended without a result.
 func (a *app) orStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return a.interrupted(ctx, "")
@@ -237,7 +236,7 @@ func (a *app) rendered(f *spadeSelect, s show.Selection, candidates []proviso.Ca
 	return show.SelectionText(s, f.result.screen(a)), nil
 }
 
-// granted adds to a suite or a file of assertions that its Python needs packages.
+// granted adds the packages that its Python needs to a suite or a file of assertions.
 func (f *spadeSelect) granted(data []byte) []byte {
 	switch {
 	case len(f.grants) == 0:
@@ -248,13 +247,13 @@ func (f *spadeSelect) granted(data []byte) []byte {
 	return append([]byte("# Its Python needs installed packages: --grant packages.\n"), data...)
 }
 
-// selectedPython returns what was selected as functions in the paper's form, and prints
-// what has no such form.
+// selectedPython returns the selection as functions in the paper's form, and prints which
+// candidates do not have such a form.
 func (a *app) selectedPython(f *spadeSelect, s show.Selection, candidates []proviso.Candidate) ([]byte, error) {
 	if !s.Found() {
 		a.sayVerdict(s)
 	} else if _, err := s.Fragment(candidates, false); err != nil {
-		return nil, err // it names what has no assertion
+		return nil, err // the error names the candidates without an assertion
 	}
 	selected := s.Selected()
 	list := slices.DeleteFunc(slices.Clone(candidates), func(c proviso.Candidate) bool { return !slices.Contains(selected, c.Name) })
@@ -269,8 +268,8 @@ func (a *app) sayVerdict(s show.Selection) {
 	fmt.Fprintln(a.err, "proviso: "+strings.Join(show.Verdict(s), "\nproviso: "))
 }
 
-// readImplications reads files of implications, and prints the mistakes of the first that has
-// some.
+// readImplications reads files of implications, and prints the mistakes of the first file that has
+// any.
 func (a *app) readImplications(files []string, set string, names []string) (all []candidate.Implication, err error) {
 	for _, name := range files {
 		list, err := streamAs(a, name, holdsImplications, func(name string, file io.Reader) ([]candidate.Implication, proviso.Mistakes) {

@@ -79,7 +79,7 @@ func (f *spadeSubsume) register(fs *pflag.FlagSet) {
 	f.result.register(fs, formatCSV, formatJSON)
 }
 
-// check refuses flags that exclude each other.
+// check rejects flags that exclude each other.
 func (f *spadeSubsume) check(cmd *cobra.Command) error {
 	f.result.find()
 	see := seeHelp(cmd)
@@ -150,7 +150,7 @@ func (a *app) spadeSubsume(ctx context.Context, f *spadeSubsume) error {
 	return nil
 }
 
-// proofEngine opens an engine that reads files beside the candidates, and asks no model.
+// proofEngine opens an engine that reads files beside the candidates and asks no model.
 func (a *app) proofEngine(ctx context.Context, end *closers, candidates string, trust *trustFlags, o *subsume.Options) error {
 	e, err := a.textEngine(ctx, end, suite.NewFiles(filepath.Dir(candidates), trust.files()), 0)
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *app) warnUnlabelled(m *matrix.Matrix) {
 	}
 }
 
-// sayImplications prints the result and the usage in a line.
+// sayImplications prints the result and the usage on one line.
 func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *ask.Model) {
 	if f.result.out != "" || f.result.format != formatTerminal {
 		fmt.Fprintln(a.err, "proviso: "+show.SubsumptionLine(s))
@@ -184,7 +184,7 @@ func (a *app) sayImplications(f *spadeSubsume, s *subsume.Subsumption, judge *as
 	}
 }
 
-// subsumed reads the files.
+// subsumed reads the input files.
 func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate, error) {
 	var list []proviso.Candidate
 	var names []string
@@ -213,8 +213,7 @@ func (a *app) subsumed(f *spadeSubsume, o *subsume.Options) ([]proviso.Candidate
 	return list, err
 }
 
-// subsumeJudge opens the judge. Without one, a message tells that there are only
-// proofs.
+// subsumeJudge opens the judge. Without a judge, it prints that there are only proofs.
 func (a *app) subsumeJudge(ctx context.Context, end *closers, f *spadeSubsume, o *subsume.Options) (err error) {
 	o.Judge, err = a.spadeModel(ctx, end, &f.spadeAsking, "")
 	var nobody usageError
@@ -225,8 +224,8 @@ func (a *app) subsumeJudge(ctx context.Context, end *closers, f *spadeSubsume, o
 	return err
 }
 
-// writeSubsumption streams the result: the number of pairs can be the square of the
-// number of candidates.
+// writeSubsumption streams the result, because the number of pairs can be the square of the number
+// of candidates.
 func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.Model) error {
 	write := s.CSV
 	switch f.result.format {
@@ -238,8 +237,8 @@ func (a *app) writeSubsumption(f *spadeSubsume, s *subsume.Subsumption, m *ask.M
 	return a.resultBy(f.result.out, write)
 }
 
-// warnOfProofs warns that outputs contradict what is proven, which means that the
-// matrix belongs to other candidates or outputs.
+// warnOfProofs warns that outputs contradict proofs, which means that the matrix belongs to other
+// candidates or outputs.
 func (a *app) warnOfProofs(s *subsume.Subsumption) {
 	n := 0
 	for i := range s.Pairs {

@@ -25,7 +25,7 @@ type pairReview struct {
 	w      io.Writer
 }
 
-// reviewPairs shows a sample of the pairs and keeps the person's answers.
+// reviewPairs shows a sample of the pairs and stores the person's answers.
 func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *subsume.Subsumption) error {
 	log, mistakes, err := subsume.OpenReviews(f.reviews)
 	if err != nil {
@@ -47,13 +47,13 @@ func (a *app) reviewPairs(ctx context.Context, f *spadeSubsume, s *subsume.Subsu
 		return err
 	}
 	if list := log.Precision(s, show.Confidence); len(list) > 0 {
-		_, _ = r.w.Write(show.Precision(list, a.terminal(true))) // the reader may have gone
+		_, _ = r.w.Write(show.Precision(list, a.terminal(true))) // the reader may have closed it
 	}
 	fmt.Fprintf(a.err, "proviso: the answers are in %s\n", printable(f.reviews))
 	return nil
 }
 
-// texts reads the outputs, to show some of them.
+// texts reads the outputs, so that some can be shown.
 func (r *pairReview) texts(file string) error {
 	if file == "" {
 		return nil
@@ -79,7 +79,7 @@ func (r *pairReview) next() int {
 	return -1
 }
 
-// ask shows pairs and reads answers, a line each, until there are no more.
+// ask shows pairs and reads one answer per line until there are no more.
 func (r *pairReview) ask(ctx context.Context) error {
 	if len(r.sample) == 0 {
 		fmt.Fprintln(r.err, "proviso: there are no pairs to look at")

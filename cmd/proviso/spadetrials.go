@@ -55,7 +55,7 @@ type openedTrials struct {
 // openTrials finds outputs, reads them once and prints mistakes.
 func (a *app) openTrials(ctx context.Context, end *closers, f *trialFlags) (*openedTrials, error) {
 	o := &openedTrials{name: shownName(f.examples)}
-	var first iter.Seq2[trial.Trial, error] // the pass that prints notes
+	var first iter.Seq2[trial.Trial, error] // this pass prints notes
 	if f.run != "" {
 		r, err := a.openRun(ctx, f.dir, f.run)
 		if err != nil {
@@ -82,7 +82,7 @@ func (a *app) openTrials(ctx context.Context, end *closers, f *trialFlags) (*ope
 	return o, a.mistaken(err, nothingRun)
 }
 
-// add adds outputs of ids that are not there yet, which need not be closed.
+// add adds the outputs whose ids are new. They need not be closed.
 func (o *openedTrials) add(more *openedTrials) {
 	here := map[string]bool{}
 	for _, e := range o.entries {
@@ -111,8 +111,8 @@ func (o *openedTrials) add(more *openedTrials) {
 	}
 }
 
-// reopener returns a function that opens a file repeatedly. Input that can be read only
-// once is read into memory.
+// reopener returns a function that opens a file repeatedly. Input that can be read only once is
+// stored in memory.
 func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 	if info, err := os.Stat(name); name != "-" && (err != nil || info.Mode().IsRegular()) {
 		return func() (io.ReadCloser, error) { return a.openInput(name, holdsOutputs) }, nil
@@ -124,7 +124,7 @@ func (a *app) reopener(name string) (func() (io.ReadCloser, error), error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, nil
 }
 
-// takeLabels puts the labels of a file, if one is named, into entries.
+// takeLabels copies the labels of a file, if one is named, to entries.
 func (a *app) takeLabels(file string, entries []trial.Entry) error {
 	if file == "" {
 		return nil
@@ -146,7 +146,7 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 	return nil
 }
 
-// warnContradictions names the outputs that are labelled good and bad.
+// warnContradictions names the outputs that are labelled both good and bad.
 func (a *app) warnContradictions(entries []trial.Entry) {
 	list := trial.Contradictions(entries)
 	for i, c := range list {
@@ -158,17 +158,17 @@ func (a *app) warnContradictions(entries []trial.Entry) {
 	}
 }
 
-// maxContradictions bounds the contradicting labels that are named.
+// maxContradictions bounds the contradicting labels that are listed.
 const maxContradictions = 5
 
-// trafficFlags select what an agent answered on a server of proviso.
+// trafficFlags select an agent's answers on a proviso server.
 type trafficFlags struct {
 	server, agent, given string
 	since                time.Time
 	address              *url.URL
 }
 
-// Limits of what is read of a server.
+// Limits for reading from a server.
 const (
 	maxTraffic  = 5_000 // events
 	trafficPage = "500"
@@ -199,7 +199,7 @@ func (f *trafficFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// parseSince reads a time, or how long before now. The error says what is expected.
+// parseSince parses a time, or a duration before now. The error says what is expected.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -212,8 +212,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("a date, a date and time (RFC 3339), or how long ago, such as 36h or 7d")
 }
 
-// answeredOn reads what an agent answered on a server, the newest first. Only answers whose
-// texts the server kept are outputs.
+// answeredOn reads an agent's answers on a server, newest first. Only answers whose texts the
+// server stored become outputs.
 func (a *app) answeredOn(ctx context.Context, f *trafficFlags) ([]trial.Trial, error) {
 	ctx, cancel := context.WithTimeout(ctx, client.Timeout)
 	defer cancel()

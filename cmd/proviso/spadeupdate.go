@@ -35,10 +35,10 @@ type spadeUpdate struct {
 	code      candidateCode
 }
 
-// updateReport is the file in the folder of a run with the last update that was written.
+// updateReport is the file with the last update, in the folder of a run.
 const updateReport = "update.md"
 
-// maxUpdated bounds the new outputs of an update, which are in memory together.
+// maxUpdated bounds the new outputs of an update, because all of them are in memory.
 const maxUpdated = 20_000
 
 func newSpadeUpdate(a *app) *cobra.Command {
@@ -78,7 +78,7 @@ func newSpadeUpdate(a *app) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that exclude each other.
+// check rejects flags that exclude each other.
 func (f *spadeUpdate) check(cmd *cobra.Command, args []string) error {
 	f.dir = cmp.Or(argument(args), "spade")
 	f.result.find()
@@ -152,7 +152,7 @@ func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
 	return a.exitOf(ctx, show.Selection{Selection: r.After})
 }
 
-// updateInput reads what the run left in the folder.
+// updateInput reads the files of a run in the folder.
 func (a *app) updateInput(f *spadeUpdate) (in update.Input, err error) {
 	last, ok := spade.ReadLast(f.dir)
 	if !ok {
@@ -216,9 +216,8 @@ func (a *app) keepUpdate(f *spadeUpdate, in update.Input, r *update.Report, took
 	return a.result(f.file(updateReport), show.UpdateMarkdown(show.Update{Report: r, Written: f.dir}))
 }
 
-// keepCorrected writes the labels of outputs that the run had with another label, or with
-// none, to the labels of the folder: the file of outputs that the run reads still has the
-// former ones.
+// keepCorrected writes labels to the label file of the folder, for outputs whose label differs from
+// that of the run or which had none: the outputs file that the run reads still has the old labels.
 func (a *app) keepCorrected(f *spadeUpdate, in update.Input, r *update.Report) error {
 	entries := slices.Clone(r.Grid.Entries)
 	for i := range in.Grid.Entries {
@@ -250,7 +249,7 @@ func (a *app) keepCorrected(f *spadeUpdate, in update.Input, r *update.Report) e
 	return log.Close()
 }
 
-// tried are the candidates of the matrix, in its order.
+// tried returns the candidates of the matrix, in its order.
 func tried(in update.Input) []proviso.Candidate {
 	var list []proviso.Candidate
 	for _, name := range in.Grid.Names {
@@ -263,8 +262,8 @@ func tried(in update.Input) []proviso.Candidate {
 	return list
 }
 
-// outputLines are the outputs that were new, as the commands of spade read them. What is
-// only a hint is no label in them.
+// outputLines returns the new outputs in the form that spade commands read. Hints are not written
+// as labels.
 func outputLines(r *update.Report) []byte {
 	var b bytes.Buffer
 	for i := range r.Outputs {
@@ -311,7 +310,7 @@ func (a *app) showUpdate(f *spadeUpdate, u show.Update) error {
 	return a.result(f.result.out, data)
 }
 
-// sayUpdated says what was written, and how to label what the report names.
+// sayUpdated prints what was written, and how to label the outputs that the report names.
 func (a *app) sayUpdated(f *spadeUpdate, u show.Update) {
 	switch {
 	case u.Written == "":

@@ -10,13 +10,12 @@ import (
 	"testing"
 )
 
-// defaultAllocs is what the initialiser of a package may allocate without a row in
+// defaultAllocs is the maximum number of allocations of a package's initialiser that has no row in
 // initBudget.
 const defaultAllocs = 200
 
-// initBudget is what the initialisers of other packages may allocate, with the reason.
-// Every command pays for it, even `proviso version`; large work that can wait belongs
-// behind a sync.Once.
+// initBudget is the maximum for the initialisers of other packages, with the reason. Every command
+// pays for it, even `proviso version`. Large work that can wait belongs behind a sync.Once.
 var initBudget = map[string]struct {
 	allocs int
 	reason string
@@ -35,7 +34,7 @@ var initBudget = map[string]struct {
 // initLine is the line that the runtime prints per package with GODEBUG=inittrace=1.
 var initLine = regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock, (\d+) bytes, (\d+) allocs$`)
 
-// initCost is what one initialiser took.
+// initCost is the cost of one initialiser.
 type initCost struct {
 	pkg    string
 	millis float64
@@ -78,7 +77,7 @@ func runVersion(tb testing.TB, env string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// TestStartup compares what every package allocates before main with its budget.
+// TestStartup compares the allocations of every package before main with its budget.
 func TestStartup(t *testing.T) {
 	t.Parallel()
 	costs := initCosts(t)
@@ -115,8 +114,8 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// TestNamesOfCommands holds the names in the table equal to those of the commands, and
-// an argument that is none of them to all commands.
+// TestNamesOfCommands checks that the table has the names of the commands, and that an argument
+// that is not a command leaves all commands available.
 func TestNamesOfCommands(t *testing.T) {
 	t.Parallel()
 	a := newApp(stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}})

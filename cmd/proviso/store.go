@@ -22,7 +22,7 @@ func newStore(a *app) *cobra.Command {
 		newStoreMigrate(a), newStoreCheck(a), newStoreExport(a), newStoreCopy(a))
 }
 
-// storeCommand is a command on the data of a server.
+// storeCommand returns a command on a server's data.
 func storeCommand(a *app, use, short string, do func(ctx context.Context, at string) error) *cobra.Command {
 	var place storePlace
 	cmd := &cobra.Command{
@@ -61,7 +61,7 @@ func newStoreCopy(a *app) *cobra.Command {
 		Short: "Copy everything from a SQLite file to an empty PostgreSQL database",
 		Args:  atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			source, target := storePlace{db: cmp.Or(from, a.usualFile())}, storePlace{store: to} // the variable is of the target
+			source, target := storePlace{db: cmp.Or(from, a.usualFile())}, storePlace{store: to} // the variable names the target
 			if postgres.IsURL(from) {
 				return usageError{errors.New("--from takes a SQLite file"), "copies go from SQLite to PostgreSQL; pg_dump copies PostgreSQL"}
 			}
@@ -84,7 +84,7 @@ func newStoreCopy(a *app) *cobra.Command {
 	return cmd
 }
 
-// schemaOf returns how far the tables of a database are.
+// schemaOf returns the schema version of a database.
 func schemaOf(ctx context.Context, place string) (sqldb.Schema, error) {
 	if postgres.IsURL(place) {
 		return postgres.Schema(ctx, place)
@@ -149,7 +149,7 @@ func (a *app) checkStore(ctx context.Context, place string) error {
 	return a.showProblems(problems, s.Version)
 }
 
-// showProblems prints what a check found.
+// showProblems prints the problems that a check found.
 func (a *app) showProblems(problems []string, schema int) error {
 	for _, p := range problems {
 		if _, err := fmt.Fprintln(a.out, printable(p)); err != nil {

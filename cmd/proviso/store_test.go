@@ -24,8 +24,8 @@ import (
 
 var filledAt = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// filledFile is a database with something of each kind. seen is everything that a store
-// shows of it.
+// filledFile returns a database with something of each kind. seen is everything that a store shows
+// of it.
 func filledFile(t *testing.T) (path string, seen func(storetest.Backend) string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "proviso.db")
@@ -40,8 +40,7 @@ func filledFile(t *testing.T) (path string, seen func(storetest.Backend) string)
 	return path, seen
 }
 
-// TestStoreExport: every line of the files is JSON, and a run is the file that it was pushed
-// as.
+// TestStoreExport: every line of the files is JSON, and a run equals the file that was pushed.
 func TestStoreExport(t *testing.T) {
 	t.Parallel()
 	file, _ := filledFile(t)
@@ -99,7 +98,7 @@ func TestStoreExport(t *testing.T) {
 	}
 }
 
-// TestStoreExportSealed: texts that are sealed are not left out in silence.
+// TestStoreExportSealed: sealed texts are not left out silently.
 func TestStoreExportSealed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "proviso.db")
@@ -116,7 +115,7 @@ func TestStoreExportSealed(t *testing.T) {
 	}
 }
 
-// TestStoreCopy leads from a file to PostgreSQL: migrate, copy, check.
+// TestStoreCopy moves from a file to PostgreSQL: migrate, copy, check.
 func TestStoreCopy(t *testing.T) {
 	t.Parallel()
 	postgres := postgrestest.StartFor(t)
@@ -195,8 +194,8 @@ func mustOpen(t testing.TB, place string, o sqldb.Options) openedStore {
 	return d
 }
 
-// BenchmarkStoreCopy copies a run of 100,000 rows with four assertions each, of about 1 KB:
-// 500,002 rows of tables.
+// BenchmarkStoreCopy copies a run of 100,000 rows with four assertions each, about 1 KB per row:
+// 500,002 table rows.
 func BenchmarkStoreCopy(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "proviso.db")
 	const rows = 100_000
@@ -228,7 +227,7 @@ func BenchmarkStoreCopy(b *testing.B) {
 	}
 }
 
-// TestStorePassword: whatever goes wrong, no command shows the password of the database.
+// TestStorePassword: no command shows the database password, whatever fails.
 func TestStorePassword(t *testing.T) {
 	t.Parallel()
 	const secret = "a-secret-of-the-database"
@@ -242,8 +241,8 @@ func TestStorePassword(t *testing.T) {
 	}
 }
 
-// TestPasswordInWrongPlace: the URL of a database where another one belongs is refused
-// without its password.
+// TestPasswordInWrongPlace: a database URL in the place of another URL is rejected without showing
+// its password.
 func TestPasswordInWrongPlace(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"PW", "a-secret-of-the-database", "with@two-signs"} {

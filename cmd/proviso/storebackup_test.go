@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/store/storetest"
 )
 
-// restored wants a restored database to be sound, to show what the original showed, and to
-// take more.
+// restored requires that a restored database is consistent, shows what the original showed, and
+// accepts more data.
 func restored(t *testing.T, place, flag, want string, seen func(storetest.Backend) string) {
 	t.Helper()
 	if code, out := printed(t, "store", "check", flag, place); code != exitOK {
@@ -31,8 +31,8 @@ func restored(t *testing.T, place, flag, want string, seen func(storetest.Backen
 	}
 }
 
-// TestBackupPostgres restores what pg_dump wrote while the database was open, as
-// docs/scale.md says.
+// TestBackupPostgres restores the output of pg_dump that was written while the database was open,
+// as described in docs/scale.md.
 func TestBackupPostgres(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
@@ -47,7 +47,7 @@ func TestBackupPostgres(t *testing.T) {
 		s.Command("pg_dump", "--format=custom", "--enable-row-security", "--file=proviso.dump", s.URL("p")),
 		s.Command("pg_restore", "--exit-on-error", "--no-owner", "--dbname="+s.URL("q"), "proviso.dump"),
 	} {
-		c.Env = append(os.Environ(), "PGOPTIONS=-c proviso.project=*") // policies show the owner no rows without
+		c.Env = append(os.Environ(), "PGOPTIONS=-c proviso.project=*") // without it, policies hide all rows from the owner
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", c.Args, err, out)
 		}
@@ -55,8 +55,8 @@ func TestBackupPostgres(t *testing.T) {
 	restored(t, s.URL("q"), "--store", seen(d), seen)
 }
 
-// TestPointInTime goes back to the moment before a mistake, from a base backup and archived WAL:
-// what was stored after the backup is there, and what the mistake removed, too.
+// TestPointInTime restores the moment before a mistake, from a base backup and archived WAL: it has
+// data stored after the backup, and data that the mistake removed.
 func TestPointInTime(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
 		t.Skip("make nightly runs it")

@@ -22,11 +22,11 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// storeVariable is where the place of the store may stand, since a URL with a password
-// should not stand in a command line, which others can read.
+// storeVariable may hold the location of the store: a URL with a password should not be on a
+// command line, which others can read.
 const storeVariable = "PROVISO_STORE"
 
-// storePlace is where a server keeps its data: a file, or the URL of a PostgreSQL database.
+// storePlace is the location of a server's data: a file, or the URL of a PostgreSQL database.
 type storePlace struct {
 	store, db string // the flags
 }
@@ -42,7 +42,7 @@ func (p *storePlace) registerURL(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.store, "store", "", what+" at the `URL` of a PostgreSQL database; "+storeVariable+" is the same")
 }
 
-// check refuses two places.
+// check rejects two locations.
 func (p *storePlace) check() error {
 	if p.store != "" && p.db != "" {
 		return usageError{errors.New("--store and --db exclude each other"), "the data are in one place"}
@@ -58,11 +58,11 @@ func (p *storePlace) check() error {
 	return nil
 }
 
-// given reports whether a flag says where.
+// given reports whether a flag sets the location.
 func (p *storePlace) given() bool { return p.store != "" || p.db != "" }
 
-// of returns the place: a URL, or the path of a file. Nothing shows the password of a URL
-// from then on.
+// of returns the location: a URL, or the path of a file. From then on, no message shows the
+// password of the URL.
 func (p *storePlace) of(a *app) (string, error) {
 	if err := p.check(); err != nil {
 		return "", err
@@ -86,7 +86,7 @@ func (p *storePlace) find(a *app) string {
 	return a.usualFile()
 }
 
-// usualFile is where a server keeps its data if nobody says otherwise.
+// usualFile is the default location of a server's data.
 func (a *app) usualFile() string {
 	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "proviso.db"))
 }
@@ -94,19 +94,19 @@ func (a *app) usualFile() string {
 // databaseSchemes are the schemes that package postgres reads, in lower case only.
 var databaseSchemes = []string{"postgres", "postgresql"}
 
-// connectionWords are names of libpq's form of a connection, such as host=db.internal.
+// connectionWords are keywords of libpq connection strings, such as host=db.internal.
 var connectionWords = map[string]bool{"host": true, "hostaddr": true, "port": true, "dbname": true, "user": true, "password": true, "passfile": true, "service": true, "sslmode": true}
 
-// checkPlace refuses what is meant as the address of a database and is none that proviso
-// knows: it would become a file with the password in its name. The message shows only the
-// scheme, because the password may stand anywhere behind it.
+// checkPlace rejects a text that is meant as a database URL but that proviso does not recognize: it
+// would become a file with the password in its name. The message shows only the scheme, because the
+// password may be anywhere after it.
 func checkPlace(place string) error {
 	const form = "the data are in a PostgreSQL database, postgres://user@host/database, or in a SQLite file, which is named by its path"
 	if postgres.IsURL(place) {
 		return nil
 	}
 	scheme, _, isURL := strings.Cut(place, "://")
-	if !isURL { // postgres:/user@host and postgres:user@host are no files, either
+	if !isURL { // postgres:/user@host and postgres:user@host are not files, either
 		var rest string
 		if scheme, rest, isURL = strings.Cut(place, ":"); isURL {
 			isURL = rest != "" && document.Nearest(scheme, databaseSchemes) != ""
@@ -136,8 +136,8 @@ func checkPlace(place string) error {
 	return nil
 }
 
-// wrongBeginning says what is wrong with an address that has the right scheme, but not as it is
-// read; "" if that is not so.
+// wrongBeginning explains what is wrong with the beginning of a URL that has the right scheme; ""
+// if nothing is.
 func wrongBeginning(place string) string {
 	text := strings.TrimLeftFunc(place, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
 	lead := place[:len(place)-len(text)]
@@ -162,7 +162,7 @@ func isSchemeRune(r rune) bool {
 	return r == '+' || r == '-' || r == '.' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z'
 }
 
-// openedStore is a store that is not in memory only.
+// openedStore is a store that is not only in memory.
 type openedStore interface {
 	store.Store
 	store.Jobs
@@ -172,13 +172,13 @@ type openedStore interface {
 	Place() string
 }
 
-// openStore opens the store at a place, as far as o.Access allows. Only that of a server and
-// that of who makes a key make a file.
+// openStore opens the store at a location, with the access in o.Access. Only a server and the
+// creation of a key create the file.
 func openStore(ctx context.Context, place string, o sqldb.Options) (openedStore, error) {
 	return openStoreWith(ctx, place, 0, o)
 }
 
-// withStore opens the store at a place for as long as do takes.
+// withStore opens the store at a location and closes it after do.
 func withStore(ctx context.Context, place string, o sqldb.Options, do func(openedStore) error) error {
 	db, err := openStore(ctx, place, o)
 	if err != nil {
@@ -187,8 +187,8 @@ func withStore(ctx context.Context, place string, o sqldb.Options, do func(opene
 	return errors.Join(do(db), db.Close())
 }
 
-// openStoreWith is openStore with up to a number of connections to a PostgreSQL database; 0 is
-// the usual one.
+// openStoreWith is openStore with a maximum number of connections to a PostgreSQL database; 0 means
+// the default.
 func openStoreWith(ctx context.Context, place string, connections int, o sqldb.Options) (openedStore, error) {
 	if postgres.IsURL(place) {
 		return postgres.Open(ctx, place, postgres.Options{Options: o, Connections: connections})
@@ -201,8 +201,8 @@ func openStoreWith(ctx context.Context, place string, connections int, o sqldb.O
 	return sqlite.Open(ctx, place, o)
 }
 
-// workBase is the folder for the files of running runs. shared means that other processes
-// have theirs there, too.
+// workBase returns the folder for the files of running runs. shared means that other processes use
+// it, too.
 func workBase(place string) (base string, shared bool) {
 	if postgres.IsURL(place) {
 		return filepath.Join(os.TempDir(), "proviso-work"), true

@@ -15,8 +15,8 @@ import (
 	"github.com/proviso-eval/proviso/store/sqlite"
 )
 
-// TestPlaceOfStore: what is meant as the address of a database never becomes a file, and no
-// message shows what stands behind its scheme.
+// TestPlaceOfStore: a text meant as a database URL never becomes a file, and no message shows what
+// follows its scheme.
 func TestPlaceOfStore(t *testing.T) {
 	const secret = "S3CRET"
 	for place, says := range map[string]string{
@@ -60,8 +60,8 @@ func TestPlaceOfStore(t *testing.T) {
 	}
 }
 
-// TestReadersChangeNothing: only servers, workers and `store migrate` change tables, and what
-// only reads works on a database that cannot be written.
+// TestReadersChangeNothing: only servers, workers and `store migrate` change tables, and commands
+// that only read work on a read-only database.
 func TestReadersChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.StartFor(t)
@@ -85,7 +85,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 	run("store migrate --dry-run", "Would apply 001.sql", exitOK)
 	run("key create a", "pvk_", exitOK)
-	if err := s.Run("DELETE FROM proviso_schema WHERE version > 1", "p"); err != nil { // as of an earlier version
+	if err := s.Run("DELETE FROM proviso_schema WHERE version > 1", "p"); err != nil { // as in an earlier version
 		t.Fatal(err)
 	}
 	for _, args := range append(readers, "key create b", "key revoke a") {
@@ -109,8 +109,8 @@ func TestReadersChangeNothing(t *testing.T) {
 	run("serve --addr 127.0.0.1:0", "it is read-only", exitUsage)
 }
 
-// TestRightsOfCommands: a command demands the rights that it uses and no others. Its message
-// has statements that give them, and docs/store.md the same.
+// TestRightsOfCommands: a command requires exactly the rights that it uses. Its error message
+// contains statements that grant them, and docs/store.md contains the same.
 func TestRightsOfCommands(t *testing.T) {
 	t.Parallel()
 	commands := []struct {
@@ -222,8 +222,8 @@ func TestReadersOfFile(t *testing.T) {
 	}
 }
 
-// TestLabelsOfVariable: PROVISO_STORE is the same as --store for every command that has the
-// flag, also for those that read something else without it.
+// TestLabelsOfVariable: PROVISO_STORE means the same as --store for every command that has the
+// flag, even for those that read something else without it.
 func TestLabelsOfVariable(t *testing.T) {
 	t.Setenv(storeVariable, filepath.Join(t.TempDir(), "nothing.db"))
 	for _, args := range []string{"labels list", "labels export", "labels list --project p"} {
@@ -245,8 +245,8 @@ func TestCopyToVariable(t *testing.T) {
 	}
 }
 
-// TestServeAfterCopy: a file that was copied is served only by who says so, and from then on
-// as before. The log says which file it is.
+// TestServeAfterCopy: a file that was copied is served only on explicit request, and from then on
+// as before. The log names the file.
 func TestServeAfterCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -272,7 +272,8 @@ func TestServeAfterCopy(t *testing.T) {
 	}
 }
 
-// TestWorkerFlags: what would make a worker useless stops it, and what costs money is said.
+// TestWorkerFlags: settings that would make a worker useless are errors, and settings that cost
+// money are reported.
 func TestWorkerFlags(t *testing.T) {
 	t.Parallel()
 	const nowhere = "postgres://127.0.0.1:1/p"

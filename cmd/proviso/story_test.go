@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// storyLimit is how many lines `make demo` may print after the build: about a minute of
-// reading.
+// storyLimit is the maximum number of lines that `make demo` prints after the build: about a minute
+// of reading.
 const storyLimit = 60
 
 // story runs examples/demo.sh as `make demo` does, without keys and with every
@@ -40,8 +40,8 @@ func steady(text string) string {
 	return regexp.MustCompile(`(?m)Kept in .*$`).ReplaceAllString(text, "Kept in ~/.local/state/proviso/runs/20260105-091500-k3x9/run.jsonl")
 }
 
-// TestStoryIsShort checks the first command that a newcomer runs: less than a minute of
-// reading, with what is broken, where, why, and what to do next.
+// TestStoryIsShort checks the first command that a newcomer runs: at most a minute of reading, with
+// what is broken, where, why, and what to do next.
 func TestStoryIsShort(t *testing.T) {
 	text := story(t, "NO_COLOR=1")
 	if n := strings.Count(text, "\n"); n >= storyLimit {
@@ -103,8 +103,8 @@ func TestStoryEndsWithCommands(t *testing.T) {
 	}
 }
 
-// TestStoryIsThePicture compares the picture of the terminal in the README with the demo's
-// output from its first command to the explanation. The first picture is of the app.
+// TestStoryIsThePicture compares the terminal picture in the README with the demo's output from its
+// first command to the explanation. The first picture is of the app.
 func TestStoryIsThePicture(t *testing.T) {
 	text := story(t, "FORCE_COLOR=1")
 	_, shown, ok1 := strings.Cut(text, "\n$ ")

@@ -14,13 +14,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// tracing handles the traces of a run: it receives spans, and sends spans and verdicts
-// on. The zero value does nothing.
+// tracing handles the traces of a run: it receives spans, and forwards spans and verdicts. The zero
+// value does nothing.
 type tracing struct {
 	suite    proviso.Tracing
 	store    *otlp.Store // nil without traces in the suite
 	tape     *otlp.Tape  // nil if nothing is recorded or replayed
-	replays  bool        // no model is asked, so no spans come
+	replays  bool        // no model is asked, so no spans arrive
 	client   *http.Client
 	receives *otlp.Listener
 	forward  *otlp.Exporter
@@ -28,8 +28,7 @@ type tracing struct {
 	results  *otlp.Results
 }
 
-// tracing prepares the trace settings of a suite. Nothing listens and nothing is sent
-// before start.
+// tracing prepares the trace settings of a suite. Nothing listens and nothing is sent before start.
 func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tracing {
 	t := &tracing{suite: s.Tracing}
 	t.suite.Enabled = t.suite.Enabled || suite.Switch(s.env, "PROMPTFOO_TRACING_ENABLED")
@@ -54,7 +53,7 @@ func (a *app) tracing(s *loaded, f *evalFlags, cassette *transport.Cassette) *tr
 	for _, name := range t.suite.Files {
 		data, err := s.files.ReadFile(name)
 		if err != nil {
-			continue // reported when the suite was read
+			continue // it was reported when the suite was read
 		}
 		if err := t.store.Load(s.files.Show(name), string(data)); err != nil {
 			s.mistakes = append(s.mistakes, proviso.Mistake{Place: s.Place("/tracing/file"), Code: proviso.Invalid, Message: err.Error()})
@@ -74,7 +73,7 @@ func (t *tracing) spans() proviso.Spans {
 	return nil
 }
 
-// keep sends the verdicts on, if the suite asks for it.
+// keep returns the function that forwards verdicts, if the suite asks for it.
 func (t *tracing) keep() func(context.Context, int, []byte, *proviso.Result) error {
 	if t.suite.Emit == nil {
 		return nil
@@ -143,7 +142,7 @@ func (t *tracing) exporter(signal string, e *proviso.Endpoint) (*otlp.Exporter, 
 	return otlp.NewExporter(signal, otlp.ExporterOptions{Endpoint: e.URL, Header: header, Client: t.client})
 }
 
-// close ends what start began, and reports in one line each what could not be sent.
+// close ends what start began, and prints one line for each kind of data that could not be sent.
 func (t *tracing) close(a *app) {
 	if t.receives != nil {
 		if err := t.receives.Close(); err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tracedAgent is the program tracedagent of scripts: an agent that looks up an order,
-// mails the customer, and reports it in spans. Words in the prompt change that: silent
-// sends no spans, open ends no root, refund makes a refund.
+// tracedAgent is the program tracedagent of scripts: an agent that looks up an order, mails the
+// customer, and reports spans about that. Words in the prompt change it: silent sends no spans,
+// open ends no root, refund makes a refund.
 func tracedAgent() {
 	prompt := os.Args[1]
 	if err := sendSpans(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("TRACEPARENT"), prompt); err != nil {
@@ -96,7 +96,7 @@ type traceServer struct {
 
 	mu  sync.Mutex
 	got map[string]string // bodies by path
-	key string            // that the collector received
+	key string            // key that the collector received
 }
 
 func (s *traceServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -131,7 +131,7 @@ func traceServerCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { traceServers.Delete(ts) })
 }
 
-// traceServers are the servers of the scripts that run.
+// traceServers are the servers of running scripts.
 var traceServers sync.Map
 
 // collected is `[!] collected PATH TEXT`: the body that the collector received at PATH
@@ -146,8 +146,8 @@ func collected(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// takenPort is `takenport FILE`: it listens on a port and replaces PORT in FILE with
-// it.
+// takenPort is `takenport FILE`: it listens on a port and replaces PORT in FILE with the port
+// number.
 func takenPort(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)

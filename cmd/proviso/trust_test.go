@@ -18,8 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// TestUntrustedNetwork runs the scripts in testdata/untrusted against a local server.
-// In their suites HERE is its address and NAMED the same by name.
+// TestUntrustedNetwork runs the scripts in testdata/untrusted against a local server. In their
+// suites, HERE is its address, and NAMED the same address with a host name.
 func TestUntrustedNetwork(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

@@ -41,7 +41,7 @@ func newValidate(a *app) *cobra.Command {
 	return cmd
 }
 
-// yields words how many scripts make cases.
+// yields returns the words for how many scripts generate cases.
 func yields(n int) string {
 	if n == 1 {
 		return "1 script yields"

@@ -37,7 +37,7 @@ func newVersion(a *app) *cobra.Command {
 	return cmd
 }
 
-// versionName is the release, or the version that the Go toolchain recorded.
+// versionName is the release version, or the version that the Go toolchain recorded.
 func versionName() string {
 	if version != "" {
 		return version

@@ -52,11 +52,11 @@ func newView(a *app) *cobra.Command {
 	return cmd
 }
 
-// shown is what view shows.
+// shown is the data that view shows.
 type shown struct {
 	store *files.Store
-	name  string // of the folder or the file, for people
-	page  string // that is opened
+	name  string // name of the folder or the file, for people
+	page  string // page that is opened
 	end   func() error
 }
 
@@ -103,10 +103,10 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 	if err := s.Serve(ctx, l); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return nil // nothing is lost by what is cut off
+	return nil // cutting off requests loses nothing
 }
 
-// shownBy finds what a name stands for; "" is all runs of the folder dir.
+// shownBy finds the data that a name stands for; "" means all runs in the folder dir.
 func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
 	if client.IsAddress(name) {
 		return a.shownAddress(ctx, name)
@@ -129,7 +129,7 @@ func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
 	if filepath.Base(path) == runfile.FileName {
 		folder = filepath.Dir(path)
 	}
-	// A run that is kept as eval keeps it is shown among the others.
+	// A run in the usual place of kept runs is shown among the others.
 	if folder, err := filepath.Abs(folder); err == nil && runfile.IsID(filepath.Base(folder)) {
 		if _, ok := runfile.Find(filepath.Dir(folder), filepath.Base(folder)); ok {
 			return shownFolder(filepath.Dir(folder), "/runs/"+filepath.Base(folder), nil)
@@ -143,7 +143,7 @@ func (a *app) shownBy(ctx context.Context, dir, name string) (*shown, error) {
 	return shownFile(path, path, files.Options{File: path})
 }
 
-// shownFolder shows a folder of runs. none is the error for a folder without any.
+// shownFolder shows a folder of runs. none is the error for a folder without runs.
 func shownFolder(dir, page string, none error) (*shown, error) {
 	s, err := files.Open(dir, files.Options{})
 	if err != nil {
@@ -175,13 +175,13 @@ func shownFile(path, name string, o files.Options) (*shown, error) {
 	return &shown{store: s, name: name, page: "/runs/" + ids[0], end: func() error { return nil }}, nil
 }
 
-// shownAddress shows a copy of a run on a server, and removes it at the end.
+// shownAddress shows a copy of a run on a server, and removes the copy at the end.
 func (a *app) shownAddress(ctx context.Context, name string) (*shown, error) {
 	r, err := a.fetchRun(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	what, err := shownFile(r.Path(), r.address, files.Options{File: r.Path(), ReadOnly: true}) // the copy is removed
+	what, err := shownFile(r.Path(), r.address, files.Options{File: r.Path(), ReadOnly: true}) // the copy will be removed
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -200,11 +200,11 @@ func (noJudge) Evaluate(context.Context, *judge.Request) (*judge.Response, error
 // Identity implements [server.Evaluator].
 func (noJudge) Identity() string { return "" }
 
-// viewStop is how long requests may take to end when view ends.
+// viewStop limits the time for open requests when view ends.
 const viewStop = 2 * time.Second
 
-// browser returns the command that opens an address in the browser of this system; nil
-// if the browser could not be seen here, as without a display or over SSH.
+// browser returns the command that opens a URL in this system's browser; nil if the browser could
+// not be seen here, as without a display or over SSH.
 func (a *app) browser(link string) []string {
 	has := func(names ...string) bool {
 		for _, name := range names {
@@ -228,14 +228,14 @@ func (a *app) browser(link string) []string {
 	return nil
 }
 
-// openBrowser opens an address, which was printed already, without waiting.
+// openBrowser opens a URL without waiting. The URL was already printed.
 func (a *app) openBrowser(ctx context.Context, link string) {
 	command := a.browser(link)
 	if command == nil {
 		return
 	}
 	go func() {
-		cmd := exec.Command(command[0], command[1:]...) // outlives view if it is the browser itself
+		cmd := exec.Command(command[0], command[1:]...) // the browser itself may outlive view
 		if err := cmd.Run(); err != nil && ctx.Err() == nil {
 			a.warn("no browser was opened (" + command[0] + ": " + err.Error() + "); open the link above")
 		}

@@ -60,7 +60,7 @@ func startViewer(cmd *exec.Cmd) (*viewer, error) {
 	return v, nil
 }
 
-// get returns the answer to a request of a page.
+// get returns the answer to a page's request.
 func (v *viewer) get(address string) (status int, body string, err error) {
 	resp, err := v.client.Get(address)
 	if err != nil {
@@ -74,7 +74,7 @@ func (v *viewer) get(address string) (status int, body string, err error) {
 // stop ends the command as Ctrl-C does, and returns its exit code.
 func (v *viewer) stop() int {
 	if runtime.GOOS == "windows" {
-		_ = v.cmd.Process.Kill() // there are no signals
+		_ = v.cmd.Process.Kill() // signals are not supported
 		_ = v.cmd.Wait()
 		return 0
 	}
@@ -83,9 +83,8 @@ func (v *viewer) stop() int {
 	return v.cmd.ProcessState.ExitCode()
 }
 
-// browse is `browse PATH... -- COMMAND...`: it starts COMMAND, opens the link that it
-// prints, and then each PATH, prints the answers, ends the command with Ctrl-C, and wants
-// the exit code 0.
+// browse is `browse PATH... -- COMMAND...`: it starts COMMAND, opens the link that COMMAND prints,
+// and then each PATH, prints the answers, ends the command with Ctrl-C, and requires exit code 0.
 func browse(ts *testscript.TestScript, neg bool, args []string) {
 	at := slices.Index(args, "--")
 	if neg || at < 0 || at+1 == len(args) {
@@ -141,7 +140,7 @@ func keepRun(t *testing.T, dir string) *runfile.Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.Close(nil) }) // again, where a test closed it
+	t.Cleanup(func() { _ = w.Close(nil) }) // again, if a test has already closed it
 	return w
 }
 
@@ -153,8 +152,8 @@ func keepRow(t *testing.T, w *runfile.Writer, index int) {
 	}
 }
 
-// TestView: only the browser with the link gets in, once; nothing can be changed; what is
-// shown follows a run that is running.
+// TestView: only the browser with the link gets access, and only once; nothing can be changed; the
+// pages follow a run that is running.
 func TestView(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -226,7 +225,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestViewShowsInterrupted: an interrupted run can be read and downloaded as it is.
+// TestViewShowsInterrupted: an interrupted run can be read and downloaded unchanged.
 func TestViewShowsInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -259,7 +258,7 @@ func TestViewShowsInterrupted(t *testing.T) {
 	if status, body, err := v.get(v.base + "/v1/runs/" + w.Header().ID + "/file"); status != http.StatusOK || body != string(want) {
 		t.Errorf("%d %v\n%s\nwant\n%s", status, err, body, want)
 	}
-	// The results of a run that is replaced by another one are those of the other.
+	// If a run is replaced by another one, its page shows the results of the other.
 	h := w.Header()
 	for rows := range 3 {
 		text := h.Line()
@@ -271,7 +270,7 @@ func TestViewShowsInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		status := store.Done
-		if rows < 2 { // fewer than the header plans
+		if rows < 2 { // fewer than the header announces
 			status = store.Cancelled
 		}
 		if v.json(t, "/v1/runs/"+w.Header().ID, &run); run.Status != status || run.Results == nil || run.Results.Total != rows {
@@ -283,8 +282,8 @@ func TestViewShowsInterrupted(t *testing.T) {
 	}
 }
 
-// TestViewOpensBrowser: the browser of the system gets the link that is printed; with
-// --no-open and without a display it does not.
+// TestViewOpensBrowser: the system's browser gets the printed link, but not with --no-open or
+// without a display.
 func TestViewOpensBrowser(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

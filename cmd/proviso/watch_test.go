@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
-// stream is the output of a command, to wait for.
+// stream is the output of a command that tests wait for.
 type stream struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,7 +31,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// until waits for a text and returns what was printed up to it.
+// until waits for a text and returns the output up to it.
 func (s *stream) until(t *testing.T, want string) string {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -53,13 +53,13 @@ func (s *stream) until(t *testing.T, want string) string {
 	}
 }
 
-// TestWatchEval runs the command itself: files change, mistakes appear and disappear.
+// TestWatchEval runs the real command: files change, mistakes appear and disappear.
 func TestWatchEval(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
-		temp := filepath.Join(dir, "."+name) // as editors do: write beside it, then rename
+		temp := filepath.Join(dir, "."+name) // as editors do: write a new file beside it, then rename
 		if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

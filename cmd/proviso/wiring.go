@@ -21,11 +21,11 @@ import (
 	"github.com/proviso-eval/proviso/suite"
 )
 
-// loaded is a suite with what is needed to run it.
+// loaded is a suite with everything that is needed to run it.
 type loaded struct {
 	*proviso.Suite
-	around   proviso.Env // of the user
-	env      proviso.Env // of providers and of proviso itself
+	around   proviso.Env // environment of the user
+	env      proviso.Env // environment of providers and of proviso itself
 	files    *suite.Files
 	mistakes proviso.Mistakes
 	engine   *engine.Engine // nil before there is a plan
@@ -37,8 +37,8 @@ func (s *loaded) close() {
 	}
 }
 
-// read reads the suite that the flags name. It prints the mistakes at once only if
-// there is no suite to plan, since planning may find more.
+// read reads the suite that the flags name. It prints mistakes at once only if there is no suite to
+// plan, because planning may find more.
 func (a *app) read(ctx context.Context, f *suiteFlags) (*loaded, error) {
 	o, err := f.options()
 	if err != nil {
@@ -75,8 +75,8 @@ func (a *app) stopped() error {
 	return exitError{exitInterrupted}
 }
 
-// interrupted ends a command whose context has ended: by a signal, or because nothing
-// can be recorded any more. rest says what is kept, or is "".
+// interrupted ends a command whose context has ended: because of a signal, or because nothing can
+// be recorded any more. rest says what is kept, or is "".
 func (a *app) interrupted(ctx context.Context, rest string) error {
 	why, exit := "interrupted", exitInterrupted
 	if err := context.Cause(ctx); errors.Is(err, transport.ErrUnrecorded) {
@@ -89,7 +89,7 @@ func (a *app) interrupted(ctx context.Context, rest string) error {
 	return exitError{exit}
 }
 
-// options returns how the suite is read; it reads the reports that the flags refer to.
+// options returns the options for reading the suite. It reads the reports that the flags refer to.
 func (f *suiteFlags) options() (suite.Options, error) {
 	o := f.Options
 	o.Files = f.trust.files()
@@ -157,7 +157,7 @@ func (a *app) task(ctx context.Context, s *loaded, f *evalFlags) (run.Task, erro
 		t.Folder, _ = filepath.Abs(s.Dir)
 	}
 	if t.Dir != "" && !f.dry {
-		t.Revision = report.Revision{Commit: f.commit, Base: true} // the CI system names another one
+		t.Revision = report.Revision{Commit: f.commit, Base: true} // the CI system would name another commit
 		if f.commit == "" {
 			t.Revision = a.revision(ctx, s.Dir, f.trust.untrusted)
 		}
@@ -195,7 +195,7 @@ func (f *evalFlags) observers() run.Observers {
 	}
 }
 
-// resumed finds the run that --resume and --retry-errors continue; "" if there is none.
+// resumed returns the run that --resume and --retry-errors continue; "" if there is none.
 func (a *app) resumed(f *evalFlags) (string, error) {
 	if f.resume == "" && !f.retryErrors {
 		return "", nil
@@ -203,7 +203,7 @@ func (a *app) resumed(f *evalFlags) (string, error) {
 	return findRun(a.runDir(f), f.resume)
 }
 
-// runDir is the folder of kept runs; "" keeps none.
+// runDir returns the folder of kept runs; "" keeps none.
 func (a *app) runDir(f *evalFlags) string {
 	if f.noWrite {
 		return ""
@@ -216,8 +216,8 @@ func (a *app) stateDir() string {
 	return a.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"), filepath.Join("proviso", "runs"))
 }
 
-// xdg returns a folder below the one that a variable names, or below the default one in
-// the home folder (XDG Base Directory Specification).
+// xdg returns a folder below the one that a variable names, or below the default in the home folder
+// (XDG Base Directory Specification).
 func (a *app) xdg(variable, usual, name string) string {
 	if dir, ok := a.env.Lookup(variable); ok && filepath.IsAbs(dir) {
 		return filepath.Join(dir, name)
@@ -229,8 +229,8 @@ func (a *app) xdg(variable, usual, name string) string {
 	return filepath.Join(home, usual, name)
 }
 
-// inOrder sorts mistakes by line within each file, and drops duplicates that both
-// reading and planning found.
+// inOrder sorts mistakes by line within each file, and drops duplicates, which both reading and
+// planning may find.
 func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	file, seen := map[string]int{}, map[string]int{}
 	var once, more proviso.Mistakes
@@ -267,13 +267,13 @@ func inOrder(list proviso.Mistakes) proviso.Mistakes {
 	return append(once, proviso.MoreMistakes(all, warnings))
 }
 
-// nothingRun is what most commands did if there are mistakes.
+// nothingRun is the note of most commands that end because of mistakes.
 const nothingRun = "nothing was run"
 
 // mistakes prints warnings and mistakes, and ends the command if there are mistakes.
 func (a *app) mistakes(list proviso.Mistakes) error { return a.mistakesSo(list, nothingRun) }
 
-// mistaken is mistakesSo for the mistakes that an error is made of. It returns any other error.
+// mistaken is mistakesSo for an error that consists of mistakes. It returns any other error.
 func (a *app) mistaken(err error, so string) error {
 	var list proviso.Mistakes
 	if errors.As(err, &list) {
@@ -282,8 +282,8 @@ func (a *app) mistaken(err error, so string) error {
 	return err
 }
 
-// mistakesSo is mistakes for a command that does something else than to run: so says what was
-// not done.
+// mistakesSo is mistakes for a command that does something other than run: so says what was not
+// done.
 func (a *app) mistakesSo(list proviso.Mistakes, so string) error {
 	wrong := 0
 	for _, m := range list {
@@ -302,7 +302,7 @@ func (a *app) mistakesSo(list proviso.Mistakes, so string) error {
 	return exitError{exitUsage}
 }
 
-// mistake prints place, kind, message and the line with a mark under the column.
+// mistake prints the position, kind and message, and the line with a mark below the column.
 func (a *app) mistake(kind string, m proviso.Mistake) {
 	text := kind + ": " + m.Message
 	if at := m.Place.String(); at != "" {

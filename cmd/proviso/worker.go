@@ -21,7 +21,7 @@ type workerCommand struct {
 
 func newWorker(a *app) *cobra.Command {
 	f := &workerCommand{}
-	f.trust.untrusted = true // suites are those of clients
+	f.trust.untrusted = true // the suites come from clients
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Execute the runs and watches of servers that share a PostgreSQL database",
@@ -47,7 +47,7 @@ func newWorker(a *app) *cobra.Command {
 	return cmd
 }
 
-// The bounds of --lease. A lease is renewed each second.
+// Limits of --lease. A lease is renewed each second.
 const (
 	leastLease = time.Second
 	shortLease = 10 * time.Second

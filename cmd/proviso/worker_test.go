@@ -18,8 +18,8 @@ import (
 	"github.com/proviso-eval/proviso/store/postgres/postgrestest"
 )
 
-// workshop is a server without workers, with workers beside it, and a model that counts what
-// it is asked.
+// workshop is a server without workers of its own, separate workers, and a model that counts its
+// questions.
 type workshop struct {
 	*serveProcess
 	model    *fakemodel.Server
@@ -27,13 +27,13 @@ type workshop struct {
 
 	mu      sync.Mutex
 	asked   map[string]int
-	limit   float64 // requests a second; 0 is any number
-	room    float64 // for requests now
+	limit   float64 // requests per second; 0 means no limit
+	room    float64 // tokens in the bucket: requests that may be sent now
 	last    time.Time
 	refused int
 }
 
-// refuses reports whether a request is beyond the limit of the model.
+// refuses reports whether a request exceeds the model's limit.
 func (w *workshop) refuses() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,8 +51,8 @@ func (w *workshop) refuses() bool {
 	return false
 }
 
-// newWorkshop starts a server whose model answers with its prompt after some time, and judges
-// as gradedReply.
+// newWorkshop starts a server whose model answers with its prompt after the latency, and judges
+// like gradedReply.
 func newWorkshop(t *testing.T, latency time.Duration) *workshop {
 	t.Helper()
 	postgres := postgrestest.StartFor(t)
@@ -86,7 +86,7 @@ func (w *workshop) worker(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return c, out
 }
 
-// prepared is a worker that is not started.
+// prepared returns a worker that is not started.
 func (w *workshop) prepared(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	c := provisoCommand(w.t, w.dir, w.model.URL, append([]string{"worker", "--store", w.database, "--jobs", "1", "--lease", "1s", "--allow-host", "127.0.0.1",
 		"--judge", "openai:chat:fake", "--no-cache"}, args...)...)
@@ -105,7 +105,7 @@ func (w *workshop) begin(c *exec.Cmd) {
 	})
 }
 
-// suite puts a suite with some rows.
+// suite stores a suite with this many rows.
 func (w *workshop) suite(name string, rows, parallel int) {
 	w.t.Helper()
 	var tests []string
@@ -119,7 +119,7 @@ func (w *workshop) suite(name string, rows, parallel int) {
 	}
 }
 
-// workshopRun is a run as the server shows it.
+// workshopRun is the server's description of a run.
 type workshopRun struct {
 	ID, Status, Error string
 	Progress          struct{ Passed, Finished int }
@@ -135,7 +135,7 @@ func (w *workshop) start(suite string) (run workshopRun) {
 	return run
 }
 
-// until waits until a run is as expected, and returns it.
+// until waits until a run meets a condition, and returns it.
 func (w *workshop) until(id, what string, is func(workshopRun) bool) (run workshopRun) {
 	w.t.Helper()
 	var body string
@@ -158,7 +158,7 @@ func (w *workshop) done(id string) workshopRun {
 	return w.until(id, "is done", func(r workshopRun) bool { return r.Status == "done" || r.Status == "failed" })
 }
 
-// askedTwice counts the questions that were repeated.
+// askedTwice counts repeated questions.
 func (w *workshop) askedTwice() (twice int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,9 +174,9 @@ func (w *workshop) countAsked() int {
 	return len(w.asked)
 }
 
-// TestWorkers: a server without workers takes a suite, and two workers execute its run at
-// once. One is killed with rows under way; the other executes what it had. Each row is there
-// once, and no more is asked twice than was under way.
+// TestWorkers: a server without workers accepts a suite, and two workers execute its run
+// concurrently. One is killed with rows in flight, and the other takes over its rows. Each row is
+// there once, and no more questions are repeated than were in flight.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	const rows, parallel = 120, 4
@@ -203,9 +203,9 @@ func TestWorkers(t *testing.T) {
 	t.Logf("%d of %d rows were asked twice", twice, rows)
 }
 
-// TestWorkersWithoutTheKey: a worker that lacks the key of a provider leaves its run to one
-// that has it. Until that one comes, the run waits, and whoever started it reads why. Workers
-// with 3 connections do all this.
+// TestWorkersWithoutTheKey: a worker that lacks a provider's key leaves the run to a worker that
+// has it. Until such a worker starts, the run waits, and its owner can read why. Workers with 3
+// connections can do all this.
 func TestWorkersWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t, 0)
@@ -245,7 +245,7 @@ func TestWorkersWithoutTheKey(t *testing.T) {
 	}
 }
 
-// TestManyWorkers measures what more workers give on a model that waits.
+// TestManyWorkers measures the gain of more workers with a slow model.
 func TestManyWorkers(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
 		t.Skip("it takes a minute; make nightly runs it")
@@ -274,8 +274,8 @@ func TestManyWorkers(t *testing.T) {
 	}
 }
 
-// TestSharedLimit: a model that limits the rate of requests refuses about as few of those of
-// several workers as of one. TestSharedRates of package provider asserts more, without a clock.
+// TestSharedLimit: a model with a rate limit refuses about as few requests of several workers as of
+// one. TestSharedRates of package provider checks more, without a clock.
 func TestSharedLimit(t *testing.T) {
 	if os.Getenv("PROVISO_NIGHTLY") == "" {
 		t.Skip("it takes minutes; make nightly runs it")
@@ -302,7 +302,7 @@ func TestSharedLimit(t *testing.T) {
 		t.Logf("%d workers: %d of %d requests refused, %.1f requests a second of %d", workers, refused[workers], rows+refused[workers], rows/took.Seconds(), limit)
 	}
 	for _, workers := range []int{4, 8} {
-		if refused[workers] > refused[1]*3/2+rows/50 { // and what a busy machine adds
+		if refused[workers] > refused[1]*3/2+rows/50 { // tolerance for a busy machine
 			t.Errorf("%d workers were refused %d of %d times, one %d times", workers, refused[workers], rows, refused[1])
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// cloudRoute finds the API of a path at Bedrock or Vertex AI, and the model.
+// cloudRoute returns the API at Bedrock or Vertex AI that a path belongs to, and the model.
 func cloudRoute(path string) (api, model string) {
 	if rest, ok := strings.CutPrefix(path, "/model/"); ok {
 		if model, ok = strings.CutSuffix(rest, "/converse"); ok {
@@ -34,7 +34,7 @@ func cloudRoute(path string) (api, model string) {
 	return "", ""
 }
 
-// converse is an answer of Bedrock, in its form for all models.
+// converse returns an answer of Bedrock, in its form for all models.
 func (r Reply) converse(req Request, u proviso.Usage) *value.Object {
 	content := []any{}
 	reason := "end_turn"
@@ -57,8 +57,7 @@ func (r Reply) converse(req Request, u proviso.Usage) *value.Object {
 			"cacheReadInputTokens", float64(u.Cached), "cacheWriteInputTokens", float64(r.Written)))
 }
 
-// invoked is the vector of a model of Amazon's or Cohere's, without the envelope
-// of Converse.
+// invoked returns the vector of an Amazon or Cohere model, without the envelope of Converse.
 func (r Reply) invoked(req Request, u proviso.Usage) *value.Object {
 	if texts, ok := req.Body.At("texts").([]any); ok {
 		return value.ObjectOf("embeddings", r.each(texts, r.vector), "response_type", "embeddings_floats")
@@ -66,7 +65,7 @@ func (r Reply) invoked(req Request, u proviso.Usage) *value.Object {
 	return value.ObjectOf("embedding", r.vector(), "inputTextTokenCount", float64(u.Prompt))
 }
 
-// predicted are vectors as Vertex AI gives them.
+// predicted returns vectors in the form of Vertex AI.
 func (r Reply) predicted(req Request) *value.Object {
 	return value.ObjectOf("predictions", r.each(req.Body.At("instances"), func() any {
 		return value.ObjectOf("embeddings", value.ObjectOf("values", r.vector()))

@@ -54,7 +54,7 @@ func TestMisbehaviour(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reply  fakemodel.Reply
-		status int // 0 without a response
+		status int // 0 means no response
 		body   string
 		broken bool // the body ends early
 	}{

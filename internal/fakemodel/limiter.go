@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Limiter is a limit of a vendor, of which it may tell in headers. It is safe for concurrent
-// use. The fields are not to be changed once it is in use.
+// Limiter simulates a vendor's rate limit, which may be reported in headers. It is safe for
+// concurrent use. The fields must not be changed once it is in use.
 type Limiter struct {
-	Requests float64       // in a window; 0 is no limit
-	Tokens   float64       // in a window, of prompts and answers; 0 is no limit
-	Window   time.Duration // 0 is a minute
-	// Fixed counts by whole windows, which begin at multiples of Window; otherwise it is a token
-	// bucket.
+	Requests float64       // requests per window; 0 means no limit
+	Tokens   float64       // tokens of prompts and answers per window; 0 means no limit
+	Window   time.Duration // 0 means a minute
+	// Fixed counts by whole windows, which start at multiples of Window. Otherwise the limit is a
+	// token bucket.
 	Fixed bool
-	// Now is the clock of a [Server]; nil is the real one.
+	// Now is the clock of a [Server]; nil means the real one.
 	Now func() time.Time
-	// Says writes what is left into the headers of an answer: [OpenAISays], …; nil says nothing.
+	// Says reports what is left in the headers of an answer: [OpenAISays], …; nil reports nothing.
 	Says func(h http.Header, now time.Time, requests, tokens Left)
 
 	mu       sync.Mutex
@@ -32,13 +32,13 @@ type Limiter struct {
 	refused  int
 }
 
-// Left is what is left of a limit.
+// Left is the rest of a limit.
 type Left struct {
 	Limit, Left float64
-	Reset       time.Duration // until all of it is there again
+	Reset       time.Duration // until the whole limit is available again
 }
 
-// Admit decides on a request of that many tokens, and returns the headers of its answer.
+// Admit decides on a request of this many tokens, and returns the headers of its answer.
 func (l *Limiter) Admit(now time.Time, tokens float64) (h http.Header, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *Limiter) Admit(now time.Time, tokens float64) (h http.Header, ok bool) 
 	return h, ok
 }
 
-// limit is a reply within the limits, or a refusal; a nil Limiter has none.
+// limit returns r with the headers, or a refusal. A nil Limiter returns r.
 func (l *Limiter) limit(r Reply) Reply {
 	if l == nil {
 		return r
@@ -104,17 +104,17 @@ func (l *Limiter) left(i int, limit float64, now time.Time) Left {
 	return Left{limit, max(math.Floor(limit-l.used[i]), 0), reset}
 }
 
-// Counts returns how many requests were admitted and refused.
+// Counts returns the numbers of admitted and refused requests.
 func (l *Limiter) Counts() (admitted, refused int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.admitted, l.refused
 }
 
-// number is a whole number in a header.
+// number formats a whole number for a header.
 func number(n float64) string { return strconv.FormatFloat(n, 'f', 0, 64) }
 
-// both calls say for those of the two limits that there are.
+// both calls say for each of the two limits that is set.
 func both(requests, tokens Left, say func(name string, l Left)) {
 	for name, l := range map[string]Left{"Requests": requests, "Tokens": tokens} {
 		if l.Limit > 0 {
@@ -147,13 +147,13 @@ func AnthropicSays(h http.Header, now time.Time, requests, tokens Left) {
 	})
 }
 
-// DraftSays writes the fields of draft-ietf-httpapi-ratelimit-headers-10, for requests alone.
+// DraftSays writes the fields of draft-ietf-httpapi-ratelimit-headers-10, for requests only.
 func DraftSays(h http.Header, _ time.Time, requests, _ Left) {
 	h.Set("Ratelimit-Policy", fmt.Sprintf(`"default";q=%s;w=60, "daily";q=1000000;w=86400`, number(requests.Limit)))
 	h.Set("Ratelimit", fmt.Sprintf(`"daily";r=900000;t=40000, "default";r=%s;t=%s`, number(requests.Left), number(math.Floor(requests.Reset.Seconds()))))
 }
 
-// OldDraftSays writes the fields of draft-ietf-httpapi-ratelimit-headers-06, for requests alone.
+// OldDraftSays writes the fields of draft-ietf-httpapi-ratelimit-headers-06, for requests only.
 func OldDraftSays(h http.Header, _ time.Time, requests, _ Left) {
 	h.Set("Ratelimit-Limit", number(requests.Limit)+", "+number(requests.Limit)+";w=60")
 	h.Set("Ratelimit-Remaining", number(requests.Left))

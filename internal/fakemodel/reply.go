@@ -11,32 +11,32 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Reply is the server's answer, or its failure.
+// Reply is the server's answer or failure.
 type Reply struct {
 	Text         string // for a forced tool, its arguments
 	Thinking     string
 	Calls        []Call
 	Refusal      string
-	FinishReason string // in the vendor's terms; "" is the usual one
+	FinishReason string // in the vendor's terms; "" means the default
 	Usage        proviso.Usage
 	Written      int64 // tokens of Usage.Prompt that Anthropic wrote to its cache
 	LogProbs     []float64
-	Vector       []float64                   // of each text to embed; nil is a short one
-	Vectors      func(text string) []float64 // in place of Vector
-	Scores       map[string]float64          // of classes, or of categories of harm, which are flagged from 0.5
-	Extra        *value.Object               // additional members of the answer, or replacements
+	Vector       []float64                   // vector of each text to embed; nil means a short one
+	Vectors      func(text string) []float64 // used instead of Vector
+	Scores       map[string]float64          // by class, or by category of harm, which is flagged from 0.5
+	Extra        *value.Object               // members to add to the answer or to replace
 
-	Status      int // 0 is 200
+	Status      int // 0 means 200
 	Header      map[string]string
-	Kind        string        // the vendor's error code, for a status of failure
-	Message     string        // of the error
-	Raw         string        // the literal body; "" writes the fields above
-	ContentType string        // "" is application/json
-	Hang        bool          // never answers
+	Kind        string        // the vendor's error code; for a status that is an error
+	Message     string        // message of the error
+	Raw         string        // the literal body; "" uses the fields above
+	ContentType string        // "" means application/json
+	Hang        bool          // the server never answers
 	Reset       bool          // the connection is closed without an answer
 	Cut         bool          // the connection is closed in the middle of the body
 	Stall       bool          // a stream stops in the middle, and the connection stays open
-	Drip        time.Duration // between bytes, or between the events of a stream
+	Drip        time.Duration // pause between bytes, or between the events of a stream
 }
 
 // Call is a tool call.
@@ -48,7 +48,7 @@ func (r Reply) Failing(status int, kind, message string) Reply {
 	return r
 }
 
-// RateLimited is status 429; after is the Retry-After header, "" for none.
+// RateLimited returns status 429; after is the Retry-After header, "" for none.
 func RateLimited(after string) Reply {
 	r := Reply{}.Failing(http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached for requests")
 	if after != "" {
@@ -57,22 +57,22 @@ func RateLimited(after string) Reply {
 	return r
 }
 
-// OutOfQuota is status 429 for an exceeded quota.
+// OutOfQuota returns status 429 for an exceeded quota.
 func OutOfQuota() Reply {
 	return Reply{}.Failing(http.StatusTooManyRequests, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details.")
 }
 
-// Broken is a failure of the server.
+// Broken returns a server error.
 func Broken(status int) Reply {
 	return Reply{}.Failing(status, "server_error", "The server had an error while processing your request")
 }
 
-// HTML is a page instead of an answer, as from a proxy.
+// HTML returns an HTML page instead of an answer, as a proxy would.
 func HTML(status int) Reply {
 	return Reply{Status: status, ContentType: "text/html; charset=utf-8", Raw: "<html><head><title>Bad gateway</title></head>\n<body>nginx</body></html>"}
 }
 
-// Sequence answers with replies in turn, and with the last for ever after.
+// Sequence returns the replies in turn, and then the last one for all further requests.
 func Sequence(replies ...Reply) func(Request) Reply {
 	var next atomic.Int64
 	return func(Request) Reply {
@@ -80,7 +80,7 @@ func Sequence(replies ...Reply) func(Request) Reply {
 	}
 }
 
-// perform writes a reply, or misbehaves as it says.
+// perform writes a reply, or misbehaves as the reply defines.
 func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, req Request) {
 	if req.API == Converse && reply.Kind != "" {
 		w.Header().Set("X-Amzn-ErrorType", reply.Kind)
@@ -107,7 +107,7 @@ func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, re
 			if _, err := w.Write([]byte{b}); err != nil {
 				return
 			}
-			_ = http.NewResponseController(w).Flush() // a closed connection fails the next write
+			_ = http.NewResponseController(w).Flush() // if the connection is closed, the next write fails
 			if !s.wait(r, reply.Drip) {
 				return
 			}
@@ -120,7 +120,7 @@ func (s *Server) perform(w http.ResponseWriter, r *http.Request, reply Reply, re
 func write(w http.ResponseWriter, reply Reply, api string, req Request) {
 	head(w, reply)
 	w.WriteHeader(reply.status())
-	_, _ = w.Write(reply.body(api, req)) // the client may be gone
+	_, _ = w.Write(reply.body(api, req)) // the client may have disconnected
 }
 
 func head(w http.ResponseWriter, r Reply) {
@@ -152,7 +152,7 @@ func (r Reply) body(api string, req Request) []byte {
 	return value.AppendJSON(nil, o)
 }
 
-// failure is an error in the form of an API.
+// failure returns an error in the form of an API.
 func (r Reply) failure(api string) *value.Object {
 	switch api {
 	case Anthropic:
@@ -160,7 +160,7 @@ func (r Reply) failure(api string) *value.Object {
 	case Google, GoogleEmbed, VertexEmbed:
 		return value.ObjectOf("error", value.ObjectOf("code", float64(r.status()), "message", r.Message, "status", r.Kind))
 	case Converse, Titan:
-		return value.ObjectOf("message", r.Message) // its kind stands in a header
+		return value.ObjectOf("message", r.Message) // the kind is in a header
 	case OllamaChat, Ollama, OllamaEmbeds:
 		return value.ObjectOf("error", r.Message)
 	}

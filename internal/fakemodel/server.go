@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The APIs that the server speaks.
+// APIs of the server.
 const (
 	Chat         = "openai chat"
 	Responses    = "openai responses"
@@ -31,8 +31,8 @@ const (
 	Moderations  = "openai moderations"
 	Classify     = "huggingface text classification"
 	Converse     = "bedrock converse"
-	Titan        = "bedrock invoke" // of a model that embeds
-	VertexEmbed  = "vertex predict" // of a model that embeds
+	Titan        = "bedrock invoke" // of an embedding model
+	VertexEmbed  = "vertex predict" // of an embedding model
 	Replicate    = "replicate predictions"
 )
 
@@ -45,25 +45,25 @@ type Options struct {
 	Latency time.Duration
 	// Key is the only accepted key; "" accepts any key, or none.
 	Key string
-	// Limiter refuses requests beyond its limits, with status 429, and tells of them in the
+	// Limiter refuses requests beyond its limits, with status 429, and reports the limits in the
 	// headers of all answers; nil refuses none.
 	Limiter *Limiter
 	// Forget discards requests, for benchmarks.
 	Forget bool
-	// Streams answers requests with stream: true of OpenAI and Anthropic by server-sent
-	// events; without it they are refused.
+	// Streams answers OpenAI and Anthropic requests that have stream: true with server-sent events.
+	// Otherwise they are refused.
 	Streams bool
 }
 
-// Request is a request as the server understood it.
+// Request is a request as the server read it.
 type Request struct {
 	Number int    // from 1, in order of arrival
 	API    string // one of the constants above
 	Model  string
-	Path   string // with the query
+	Path   string // including the query
 	Header http.Header
 	Body   *value.Object
-	Prompt string // the last text that was sent
+	Prompt string // the last text of the request
 }
 
 // Server is a running server. Its methods are safe for concurrent use.
@@ -72,7 +72,7 @@ type Server struct {
 
 	o    Options
 	http *httptest.Server
-	quit chan struct{} // ends requests that hang
+	quit chan struct{} // closed to end hanging requests
 
 	mu       sync.Mutex
 	count    int
@@ -110,14 +110,14 @@ func (s *Server) Peak() int {
 	return s.peak
 }
 
-// Reset restarts the counts; requests in flight still count.
+// Reset restarts the counts. Requests in flight still count.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count, s.peak, s.requests = 0, s.flying, nil
 }
 
-// Last returns the latest request; it is zero if there is none.
+// Last returns the latest request, or the zero value if there is none.
 func (s *Server) Last() Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *Server) Last() Request {
 	return s.requests[len(s.requests)-1]
 }
 
-// maxBody bounds what a client may send.
+// maxBody bounds the body of a request.
 const maxBody = 16 << 20
 
 // ServeHTTP answers one request.
@@ -143,7 +143,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
-		return // the client went away
+		return // the client disconnected
 	}
 	if looks {
 		data = []byte("{}")
@@ -167,7 +167,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.perform(w, r, reply, req)
 }
 
-// route finds the API of a path, and the model if it stands there.
+// route returns the API of a path, and the model if the path contains it.
 func route(path string) (api, model string) {
 	if api, model = cloudRoute(path); api != "" {
 		return api, model
@@ -238,12 +238,12 @@ func (r *Request) streams() bool {
 	return r.Body.At("stream") == true
 }
 
-// key finds the key in any vendor's place.
+// key returns the key from any vendor's header.
 func key(h http.Header) string {
 	return cmp.Or(h.Get("X-Api-Key"), h.Get("X-Goog-Api-Key"), h.Get("Api-Key"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "))
 }
 
-// hang waits until the client or the server has gone.
+// hang waits until the client disconnects or the server is closed.
 func (s *Server) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -252,7 +252,7 @@ func (s *Server) hang(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// wait waits for d; false if the client or the server has gone.
+// wait waits for d. It returns false if the client disconnects or the server is closed.
 func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -266,7 +266,7 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	return false
 }
 
-// prompt finds the last text in a request, in any API's field.
+// prompt returns the last text in a request of any API.
 func prompt(body *value.Object) string {
 	for _, key := range [...]string{"messages", "input", "inputs", "contents", "prompt", "inputText", "texts", "instances"} {
 		if text := lastText(body.At(key)); text != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// stream writes a reply as server-sent events, with the pause Drip between them, or
-// misbehaves in the middle as the reply says.
+// stream writes a reply as server-sent events, with the pause Drip between them, or misbehaves in
+// the middle as the reply defines.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, reply Reply, req Request) {
 	frames := reply.frames(req)
 	reply.ContentType = "text/event-stream; charset=utf-8"
@@ -26,14 +26,14 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, reply Reply, req
 		if _, err := w.Write([]byte(f)); err != nil {
 			return
 		}
-		_ = http.NewResponseController(w).Flush() // a closed connection fails the next write
+		_ = http.NewResponseController(w).Flush() // if the connection is closed, the next write fails
 		if !s.wait(r, reply.Drip) {
 			return
 		}
 	}
 }
 
-// frames are the events of a stream in the form of an API.
+// frames returns the events of a stream in the form of an API.
 func (r Reply) frames(req Request) []string {
 	if r.Raw != "" {
 		return strings.SplitAfter(r.Raw, "\n\n")
@@ -62,7 +62,7 @@ func (r Reply) frames(req Request) []string {
 
 const done = "data: [DONE]\n\n"
 
-// frame is one event.
+// frame formats one event.
 func frame(name string, o *value.Object) string {
 	text := "data: " + value.Stringify(o) + "\n\n"
 	if name != "" {
@@ -71,7 +71,7 @@ func frame(name string, o *value.Object) string {
 	return text
 }
 
-// pieces cuts a text as models stream it: about a word each.
+// pieces splits a text as models stream it: about one word each.
 func pieces(text string) []string {
 	if text == "" {
 		return nil
@@ -79,7 +79,7 @@ func pieces(text string) []string {
 	return strings.SplitAfter(text, " ")
 }
 
-// halves cuts the arguments of a call, which need not be at a word.
+// halves splits the arguments of a call, which need not be between words.
 func halves(text string) []string { return []string{text[:len(text)/2], text[len(text)/2:]} }
 
 func (r Reply) chatFrames(req Request, u proviso.Usage) []string {

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// answer is a successful answer in the form of an API.
+// answer returns a successful answer in the form of an API.
 func (r Reply) answer(api string, req Request) *value.Object {
 	u := r.Usage
 	if u.Total == 0 {
@@ -63,7 +63,7 @@ func (r Reply) texts(input any) []any {
 	return []any{input}
 }
 
-// each makes an entry for each text to embed.
+// each returns one entry for each text to embed.
 func (r Reply) each(input any, entry func() any) []any {
 	var out []any
 	for range r.texts(input) {
@@ -84,7 +84,7 @@ func openAIUsage(u proviso.Usage) *value.Object {
 		"prompt_tokens_details", value.ObjectOf("cached_tokens", float64(u.Cached)))
 }
 
-// toolCalls are the calls in OpenAI's form.
+// toolCalls returns the calls in OpenAI's form.
 func (r Reply) toolCalls() []any {
 	var out []any
 	for _, c := range r.Calls {
@@ -152,7 +152,7 @@ func (r Reply) response(req Request, u proviso.Usage) *value.Object {
 	return o
 }
 
-// embeddings answers the vectors in reverse order, because clients must use the index.
+// embeddings returns the vectors in reverse order, because clients must use the index.
 func (r Reply) embeddings(req Request, u proviso.Usage) *value.Object {
 	texts := r.texts(req.Body.At("input"))
 	var data []any
@@ -163,7 +163,7 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *value.Object {
 		} else if r.Vector == nil {
 			v = []any{float64(i), 1.0}
 		}
-		if req.Body.At("encoding_format") == "base64" { // as OpenAI's own clients ask
+		if req.Body.At("encoding_format") == "base64" { // as OpenAI's own clients request
 			v = packed(list(v))
 		}
 		data = append(data, value.ObjectOf("object", "embedding", "index", float64(i), "embedding", v))
@@ -171,7 +171,7 @@ func (r Reply) embeddings(req Request, u proviso.Usage) *value.Object {
 	return value.ObjectOf("object", "list", "data", data, "model", req.Model, "usage", openAIUsage(u))
 }
 
-// moderation lists the categories of harm of a text.
+// moderation returns the categories of harm in a text.
 func (r Reply) moderation(req Request) *value.Object {
 	categories, scores := value.NewObject(len(r.Scores)), value.NewObject(len(r.Scores))
 	flagged := false
@@ -185,10 +185,10 @@ func (r Reply) moderation(req Request) *value.Object {
 		value.ObjectOf("flagged", flagged, "categories", categories, "category_scores", scores)})
 }
 
-// bareList is the member that stands for the whole of an answer that is a list.
+// bareList is the member that holds an answer that is a list.
 const bareList = "\x00"
 
-// classes is a list with a list for the one text, the best class first.
+// classes returns a list with one list for the only text, best class first.
 func (r Reply) classes() *value.Object {
 	list := []any{}
 	names := slices.Sorted(maps.Keys(r.Scores))
@@ -199,7 +199,7 @@ func (r Reply) classes() *value.Object {
 	return value.ObjectOf(bareList, []any{list})
 }
 
-// packed is a vector of 32-bit floats, little-endian, in base64.
+// packed encodes a vector as 32-bit floats, little-endian, in base64.
 func packed(v []any) string {
 	var b []byte
 	for _, f := range v {
@@ -237,7 +237,8 @@ func forcedTool(body *value.Object) string {
 	return choice.Text("name")
 }
 
-// forced returns the calls and the text of a reply: for a forced tool, the text is its arguments.
+// forced returns the calls and the text of a reply. For a forced tool, the text becomes its
+// arguments.
 func (r Reply) forced(tool, id string) (calls []Call, text string) {
 	if tool != "" && r.Calls == nil && r.Text != "" {
 		return []Call{{ID: id, Name: tool, Arguments: r.Text}}, ""

@@ -33,27 +33,27 @@ type Shelf interface {
 	Keys() iter.Seq2[string, error]
 }
 
-// CassetteOptions configure what a cassette omits and keeps. A replay needs the options
-// of the recording.
+// CassetteOptions configure what a cassette omits and stores. A replay needs the same options as
+// the recording.
 type CassetteOptions struct {
-	// Redact is replaced by [REDACTED] in all text that is stored, and in the text
-	// that exchanges are found by.
+	// Redact matches text that is replaced by [REDACTED], both in stored text and in the text that
+	// keys are made of.
 	Redact []*regexp.Regexp
-	// Headers are names of response headers that are kept beside the usual ones.
+	// Headers are names of response headers that are stored in addition to the usual ones.
 	Headers []string
 	// Hide redacts known secrets from an exchange. The exchange is JSON and must stay
 	// JSON. If nil, nothing is redacted.
 	Hide func(exchange []byte) []byte
-	// Now is the clock that recordings are dated by; nil is the real one.
+	// Now is the clock for the dates of recordings; nil means the real one.
 	Now func() time.Time
-	// Failed is called once, with what [Cassette.Err] returns from then on. If nil,
+	// Failed is called once, with the error that [Cassette.Err] returns from then on. If nil,
 	// nothing is called.
 	Failed func(error)
 }
 
-// Cassette records exchanges with models, or answers from those recorded
-// before. [Cassette.Wrap] is for HTTP; providers that make no HTTP requests call
-// [Cassette.Load] and [Cassette.Save]. It is safe for concurrent use.
+// Cassette records exchanges with models, or answers from earlier recordings. [Cassette.Wrap] is
+// for HTTP; providers that make no HTTP requests call [Cassette.Load] and [Cassette.Save]. It is
+// safe for concurrent use.
 type Cassette struct {
 	shelf   Shelf
 	replays bool
@@ -61,16 +61,15 @@ type Cassette struct {
 	headers []string
 	now     func() time.Time
 	report  func(error)
-	conceal func([]byte) []byte           // known secrets
-	failed  atomic.Pointer[proviso.Error] // why nothing can be kept any more
+	conceal func([]byte) []byte           // redacts known secrets
+	failed  atomic.Pointer[proviso.Error] // why nothing can be recorded any more
 }
 
-// ErrUnrecorded is the cause of the error that [Cassette.Err] returns: a retry does not
-// help.
+// ErrUnrecorded is the cause of the error that [Cassette.Err] returns. A retry does not help.
 var ErrUnrecorded = errors.New("the exchange is not recorded")
 
-// Err returns why nothing can be recorded any more, such as a full disk, or nil.
-// Callers should then make no further calls, because the answers could not be kept.
+// Err returns why nothing can be recorded any more, such as a full disk, or nil. Callers should
+// then make no further calls, because the answers could not be recorded.
 func (c *Cassette) Err() error {
 	if err := c.failed.Load(); err != nil {
 		return err
@@ -78,11 +77,11 @@ func (c *Cassette) Err() error {
 	return nil
 }
 
-// Record returns a cassette that keeps every exchange. An exchange that is
-// already there is made again and replaced.
+// Record returns a cassette that records every exchange. An exchange that is already there is made
+// again and replaced.
 func Record(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, false) }
 
-// Replay returns a cassette that answers from what is kept and makes no calls.
+// Replay returns a cassette that answers from its recordings and makes no calls.
 func Replay(shelf Shelf, o CassetteOptions) *Cassette { return newCassette(shelf, o, true) }
 
 func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
@@ -96,7 +95,7 @@ func newCassette(shelf Shelf, o CassetteOptions, replays bool) *Cassette {
 	return c
 }
 
-// Replays reports whether the cassette answers, rather than records.
+// Replays reports whether the cassette replays instead of recording.
 func (c *Cassette) Replays() bool { return c.replays }
 
 // Wrap wraps a network; use it as [Options].Wrap.
@@ -107,16 +106,16 @@ func (c *Cassette) Wrap(network http.RoundTripper) http.RoundTripper {
 	return recorder{c, network}
 }
 
-// Exchange is one question and its answer, as a file of a cassette has it.
+// Exchange is one request and its answer, as stored in a file of a cassette.
 type Exchange struct {
 	Version  int       `json:"version"`
 	Recorded time.Time `json:"recorded,omitzero"` // to the second, UTC; zero if unknown
-	Sample   *sample   `json:"sample,omitempty"`  // nil is the first of all
+	Sample   *sample   `json:"sample,omitempty"`  // nil means the first sample
 	Request  Request   `json:"request"`
 	Response Response  `json:"response"`
 }
 
-// Request is the question. Of the three forms of a body one is set at most.
+// Request is the request of an exchange. At most one of the three forms of a body is set.
 type Request struct {
 	Method  string            `json:"method"`
 	URL     string            `json:"url"`
@@ -124,7 +123,7 @@ type Request struct {
 	Content
 }
 
-// Response is the answer. Status is 0 if it did not come over HTTP.
+// Response is the answer of an exchange. Status is 0 if it did not come over HTTP.
 type Response struct {
 	Status    int               `json:"status,omitempty"`
 	Headers   map[string]string `json:"headers,omitempty"`
@@ -132,8 +131,7 @@ type Response struct {
 	Content
 }
 
-// Content is a body: JSON is kept as JSON, without its white space, other text
-// as text, and the rest as bytes.
+// Content is a body: JSON as JSON without white space, other text as text, and the rest as bytes.
 type Content struct {
 	JSON  json.RawMessage `json:"json,omitempty"`
 	Text  string          `json:"text,omitempty"`
@@ -153,7 +151,7 @@ func (r *Response) Latency() time.Duration {
 	return time.Duration(math.Round(r.LatencyMS*1000)) * time.Microsecond
 }
 
-// SetLatency sets it to d, to the microsecond.
+// SetLatency sets the latency to d, rounded to a microsecond.
 func (r *Response) SetLatency(d time.Duration) {
 	r.LatencyMS = float64(d.Round(time.Microsecond)/time.Microsecond) / 1000
 }
@@ -171,8 +169,8 @@ func (c *Content) bytes() ([]byte, error) {
 	return []byte(c.Text), nil
 }
 
-// key is the key of an exchange: where it was asked, the question without secrets, and
-// which sample of it.
+// key returns the key of an exchange: a hash of the address, the request without secrets, and the
+// number of the sample.
 func (c *Cassette) key(q *Request, s proviso.Sample) string {
 	body, kind := q.Text, "text"
 	switch {
@@ -189,7 +187,7 @@ func (c *Cassette) key(q *Request, s proviso.Sample) string {
 	return c.shelf.Key(parts...)
 }
 
-// canonical is JSON without white space, its members sorted.
+// canonical returns JSON without white space and with sorted members.
 func canonical(raw json.RawMessage) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -204,8 +202,8 @@ func canonical(raw json.RawMessage) string {
 	return string(text)
 }
 
-// Load finds the answer to a question. If it is not on the cassette, the error has the
-// code NotFound; for an unreadable file the error names it.
+// Load finds the answer to a request. If it is not on the cassette, the error has the code
+// NotFound; the error for an unreadable file names the file.
 func (c *Cassette) Load(q Request, s proviso.Sample) (Response, error) {
 	q = c.cleanRequest(q, nil)
 	key := c.key(&q, s)
@@ -223,8 +221,8 @@ func (c *Cassette) Load(q Request, s proviso.Sample) (Response, error) {
 	return x.Response, nil
 }
 
-// Save keeps an exchange. Secrets are further texts that nothing stored may contain.
-// They are not part of the key, because a replay has others, or none.
+// Save stores an exchange. Secrets are further texts that must not be stored. They are not part of
+// the key, because a replay has other secrets, or none.
 func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...string) error {
 	found := c.cleanRequest(q, nil)
 	secrets = append(secrets, memberSecrets(q.JSON)...)

@@ -62,7 +62,7 @@ func (s *shelf) Read(k string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// all is everything that is stored, and what the keys are made of.
+// all is everything that is stored, and the parts of the keys.
 func (s *shelf) all() string {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(s.files)) {
@@ -178,7 +178,7 @@ func TestSamples(t *testing.T) {
 	wantCode(t, err, proviso.NotFound)
 }
 
-// TestNoSecrets looks for every secret of a request in all that is stored.
+// TestNoSecrets looks for every secret of a request in all stored data.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -213,7 +213,8 @@ func TestNoSecrets(t *testing.T) {
 	}
 }
 
-// TestKeyIsNoPartOfTheKey replays with a placeholder that stands in the prompt.
+// TestKeyIsNoPartOfTheKey replays with a placeholder in place of the API key, which also occurs in
+// the prompt.
 func TestKeyIsNoPartOfTheKey(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })

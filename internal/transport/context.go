@@ -13,9 +13,8 @@ import (
 
 type sampleKey struct{}
 
-// WithSample returns a context for the calls that answer one sample of an ask.
-// Providers call it before they make requests: the sample is part of the key of
-// every recorded exchange.
+// WithSample returns a context for the calls that answer one sample of an ask. Providers call it
+// before they make requests, because the sample is part of the key of every recorded exchange.
 func WithSample(ctx context.Context, s proviso.Sample) context.Context {
 	if s == (proviso.Sample{}) && sampleFrom(ctx) == s {
 		return ctx
@@ -28,14 +27,12 @@ func sampleFrom(ctx context.Context) proviso.Sample {
 	return s
 }
 
-// latencyHeader holds the recorded latency in nanoseconds. Its name is not one
-// that a header on the network can have (RFC 9110, section 5.6.2), so that no
-// server can set it.
+// latencyHeader holds the recorded latency in nanoseconds. Its name is invalid on the network (RFC
+// 9110, section 5.6.2), so no server can set it.
 const latencyHeader = " recorded latency"
 
-// RecordedLatency returns how long the exchange took when it was recorded, up to
-// the last byte of the body, and whether resp is from a cassette or being
-// recorded on one.
+// RecordedLatency returns how long the exchange took when it was recorded, up to the last byte of
+// the body. It also returns whether resp comes from a cassette or is being recorded.
 func RecordedLatency(resp *http.Response) (time.Duration, bool) {
 	v := resp.Header[latencyHeader]
 	if len(v) != 1 {
@@ -49,13 +46,13 @@ func setLatency(h http.Header, d time.Duration) {
 	h[latencyHeader] = []string{strconv.FormatInt(int64(d), 10)}
 }
 
-// runKey is the context key of what stands for the id of a run.
+// runKey is the context key of the run id and its placeholder.
 type runKey struct{}
 
 type runID struct{ id, by string }
 
-// WithRun says that requests under ctx may hold the id of a run. Recordings have
-// by in its place, so that another run finds them.
+// WithRun declares that requests under ctx may contain a run id. Recordings contain by in its
+// place, so that another run finds them.
 func WithRun(ctx context.Context, id, by string) context.Context {
 	if id == "" {
 		return ctx
@@ -63,7 +60,7 @@ func WithRun(ctx context.Context, id, by string) context.Context {
 	return context.WithValue(ctx, runKey{}, runID{id, by})
 }
 
-// withoutRun returns a request as another run would make it.
+// withoutRun returns q with the placeholder instead of the run id.
 func withoutRun(ctx context.Context, q Request) Request {
 	r, ok := ctx.Value(runKey{}).(runID)
 	if !ok {
@@ -83,14 +80,13 @@ func withoutRun(ctx context.Context, q Request) Request {
 // traceparentKey is the context key of a traceparent.
 type traceparentKey struct{}
 
-// WithTraceparent makes requests under ctx carry the header traceparent (W3C Trace
-// Context), unless they have one already. It is no part of what a recording is
-// found by.
+// WithTraceparent adds the header traceparent (W3C Trace Context) to requests under ctx that have
+// none. It is not part of the key of a recording.
 func WithTraceparent(ctx context.Context, traceparent string) context.Context {
 	return context.WithValue(ctx, traceparentKey{}, traceparent)
 }
 
-// traced returns req with the traceparent of its context.
+// traced returns req with the traceparent from its context.
 func traced(req *http.Request) *http.Request {
 	parent, _ := req.Context().Value(traceparentKey{}).(string)
 	if parent == "" || req.Header.Get("Traceparent") != "" {

@@ -30,7 +30,7 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 // public restricts requests to the public internet.
 type public struct {
 	only   bool
-	except func(netip.Addr) bool // addresses that may be private; nil is none
+	except func(netip.Addr) bool // private addresses that are allowed; nil means none
 }
 
 // refuses reports whether requests to an address are refused.
@@ -39,8 +39,8 @@ func (p public) refuses(a netip.Addr) bool {
 	return p.only && private(a) && (p.except == nil || !p.except(a))
 }
 
-// control checks the address that is really dialled, so that a name cannot resolve to
-// one address for the check and to another for the connection.
+// control checks the address that is actually dialled, so that a name cannot resolve to one address
+// for the check and to another for the connection.
 func (p public) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || p.refuses(ap.Addr()) {
@@ -59,11 +59,11 @@ func (p public) refusesHost(host string) bool {
 	return err == nil && p.refuses(a)
 }
 
-// Private reports whether [Options.RefusePrivate] will refuse a host, in lower case and without
-// a port, as far as its text tells: an address by the rule for addresses, and a name that has no
-// address on the public internet, because it has no dot or its last part is kept for networks of
-// their own (RFC 6761, RFC 6762, RFC 8375, and "internal" of ICANN). It is for forecasts, and
-// resolves no name; whether a request is sent is decided by the address that is dialled.
+// Private forecasts whether [Options.RefusePrivate] will refuse a host, in lower case and without a
+// port, without resolving names. An address is checked like a dialled one. A name is private if it
+// cannot have an address on the public internet: it has no dot, or its last part is reserved for
+// private networks (RFC 6761, RFC 6762, RFC 8375, and "internal" of ICANN). Whether a request is
+// sent depends on the address that is dialled.
 func Private(host string) bool {
 	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return private(a)
@@ -77,9 +77,9 @@ func Private(host string) bool {
 	return !strings.Contains(host, ".")
 }
 
-// Check returns the error of every request to a host that [Options.RefusePrivate] refuses,
-// because it is itself an address, or the name of this machine; nil for others. The host is in
-// lower case, without a port.
+// Check returns the error of every request to a host that [Options.RefusePrivate] refuses by its
+// text alone: a private address, or a name of this machine. It returns nil for other hosts. The
+// host is in lower case, without a port.
 func (o *Options) Check(host string) error {
 	if (public{o.RefusePrivate, o.AllowPrivate}).refusesHost(host) {
 		return privateError(host)
@@ -87,7 +87,7 @@ func (o *Options) Check(host string) error {
 	return nil
 }
 
-// privateError is for an address with or without a port.
+// privateError returns the error for an address with or without a port.
 func privateError(address string) error {
 	host := address
 	if ap, err := netip.ParseAddrPort(address); err == nil {
@@ -101,9 +101,9 @@ func hostOf(u *url.URL) string {
 	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 }
 
-// private reports whether a is not an address of the public internet: loopback,
-// private and link-local networks, with the metadata services of clouds, and what
-// the IANA registries of special-purpose addresses keep for other uses.
+// private reports whether a is not an address of the public internet: loopback, private and
+// link-local networks, with the metadata services of clouds, and the ranges that the IANA
+// special-purpose address registries reserve for other uses.
 func private(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -115,16 +115,16 @@ func private(a netip.Addr) bool {
 	b := a.As4()
 	switch {
 	case b[0] == 0, b[0] >= 240,
-		b[0] == 100 && b[1]&0xc0 == 64, // carriers' NAT
+		b[0] == 100 && b[1]&0xc0 == 64, // carrier-grade NAT
 		b[0] == 192 && b[1] == 0 && b[2] == 0,
-		b[0] == 198 && b[1]&0xfe == 18: // benchmarks
+		b[0] == 198 && b[1]&0xfe == 18: // benchmarking
 		return true
 	}
 	return false
 }
 
-// private6 looks for IPv4 addresses inside IPv6 ones (NAT64, 6to4) and for the
-// site-local addresses of old.
+// private6 looks for IPv4 addresses inside IPv6 addresses (NAT64, 6to4) and for the deprecated
+// site-local addresses.
 func private6(a netip.Addr) bool {
 	b := a.As16()
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/permit"
 )
 
-// quotaNames are the names of the headers for a limit, what is left of it, and when all of it is
-// there again, in the order in which they are looked for; and the window, if the names have it.
+// quotaNames are the header names for a limit, the rest of it and its reset, in the order of
+// lookup. The window is set if the names imply it.
 type quotaNames struct {
 	limit, left, reset string
 	window             time.Duration
@@ -36,11 +36,12 @@ var (
 	}
 )
 
-// Remaining reads what a vendor reports, with an answer, of its limits of requests and of tokens;
+// Remaining reads what a vendor reports in an answer about its limits of requests and tokens;
 // [permit.Remaining.Usable] is false if no rate follows from it. It knows the headers of OpenAI and
-// of those that copy them, of Anthropic, Mistral and Cerebras, and of draft-ietf-httpapi-ratelimit-headers
-// (RateLimit, and RateLimit-Limit as until draft 6). A reset may be a duration, seconds, or a
-// time, which is compared with the Date header as [RetryAfter] does.
+// of vendors that copy them, of Anthropic, Mistral and Cerebras, and of
+// draft-ietf-httpapi-ratelimit-headers (RateLimit, and RateLimit-Limit as in drafts up to 6). A
+// reset may be a duration, seconds, or a time, which is compared with the Date header as
+// [RetryAfter] does.
 func Remaining(h http.Header, now time.Time) (requests, tokens permit.Remaining) {
 	now = ServerTime(h, now)
 	for _, names := range requestQuotas {
@@ -59,8 +60,8 @@ func Remaining(h http.Header, now time.Time) (requests, tokens permit.Remaining)
 	return requests, tokens
 }
 
-// ServerTime is the time of the server by the Date header of its answer, because the local clock
-// may be wrong (RFC 9110, section 6.6.1); now if it has none.
+// ServerTime returns the server's time from the Date header of its answer, because the local clock
+// may be wrong (RFC 9110, section 6.6.1). Without the header it returns now.
 func ServerTime(h http.Header, now time.Time) time.Time {
 	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
 		return theirs
@@ -82,7 +83,7 @@ func remaining(h http.Header, names quotaNames, now time.Time) permit.Remaining 
 	return r
 }
 
-// count reads a number of requests or tokens. A list, such as "100, 100;w=60", counts with its
+// count reads a number of requests or tokens. Of a list, such as "100, 100;w=60", it takes the
 // first number.
 func count(text string) (float64, bool) {
 	if at := strings.IndexAny(text, ",;"); at >= 0 {
@@ -92,15 +93,15 @@ func count(text string) (float64, bool) {
 	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
 }
 
-// Numbers from which a reset in seconds is a time, in seconds or milliseconds since 1970.
+// From these values on, a reset in seconds is a Unix time, in seconds or milliseconds.
 const (
 	unixSeconds = 1e9
 	unixMillis  = 1e12
 )
 
-// until reads when a limit is there again: 6m0s, 8.64s, 30, 2030-01-02T03:04:05Z or 1893553445. It
-// is 0 if there is no text, and below 0 if it is none of these. Whole seconds, and the milliseconds
-// of a duration, count up to their end, because vendors round them.
+// until reads the time until a limit is reset: 6m0s, 8.64s, 30, 2030-01-02T03:04:05Z or 1893553445.
+// It returns 0 for an empty text, and a negative value for any other text. Whole seconds, and the
+// milliseconds of a duration, count up to their end, because vendors round them.
 func until(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
@@ -133,7 +134,8 @@ func until(text string, now time.Time) time.Duration {
 // unread marks a reset that could not be parsed.
 const unread = -1
 
-// left is a time until a reset. One that has passed means that everything is there.
+// left returns the time until a reset. If the reset has passed, it returns the shortest time,
+// because the whole limit is available.
 func left(d time.Duration) time.Duration { return max(d, time.Millisecond) }
 
 // maxListed bounds how many limits of a RateLimit header are read.
@@ -181,9 +183,9 @@ func listed(h http.Header) (tightest permit.Remaining) {
 	return tightest
 }
 
-// bindsBefore reports whether a binds before b: it allows fewer requests a second until its reset,
-// or as many but has fewer left, or both are used up and it is so for longer. The order in which
-// limits are listed does not count.
+// bindsBefore reports whether a limits requests more tightly than b: it allows fewer requests per
+// second until its reset, or the same rate but has fewer left, or both are used up and a is reset
+// later. The order in which limits are listed does not matter.
 func bindsBefore(a, b permit.Remaining) bool {
 	return cmp.Or(
 		cmp.Compare(a.Left*b.Reset.Seconds(), b.Left*a.Reset.Seconds()),
@@ -193,8 +195,8 @@ func bindsBefore(a, b permit.Remaining) bool {
 	) < 0
 }
 
-// members reads a list of a structured field (RFC 9651) with the parameters of each member; that
-// of the name "" is the value of a member that is name=value. What is malformed is left out.
+// members reads a list of a structured field (RFC 9651) with the parameters of each member. For a
+// member of the form name=value, the parameter "" is the value. Malformed members are left out.
 func members(h http.Header, field string) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for item := range strings.SplitSeq(strings.Join(h.Values(field), ","), ",") {

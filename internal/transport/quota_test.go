@@ -74,7 +74,7 @@ x-ratelimit-remaining-tokens-minute: 4999911`, permit.Remaining{Limit: 720, Left
 	}
 }
 
-// usable is what is left of a limit if a rate follows from it, or nothing.
+// usable returns q if a rate follows from it, and otherwise the zero value.
 func usable(q permit.Remaining) permit.Remaining {
 	if !q.Usable() {
 		return permit.Remaining{}
@@ -82,7 +82,7 @@ func usable(q permit.Remaining) permit.Remaining {
 	return q
 }
 
-// headers reads one header each line.
+// headers reads one header per line.
 func headers(text string) http.Header {
 	h := http.Header{}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -93,7 +93,7 @@ func headers(text string) http.Header {
 	return h
 }
 
-// FuzzRemaining: whatever the headers are, what they say is in bounds, or nothing.
+// FuzzRemaining: whatever the headers are, the result is within bounds or empty.
 func FuzzRemaining(f *testing.F) {
 	f.Add("x-ratelimit-limit-requests: 5\nx-ratelimit-remaining-requests: 1e9\nx-ratelimit-reset-requests: 1h")
 	f.Add(`RateLimit-Policy: "a";q=10;w=1, "b";q=50;w=60` + "\n" + `RateLimit: "a";r=9;t=1, "b";r=1`)

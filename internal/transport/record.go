@@ -16,17 +16,17 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// recorder passes requests on and keeps the answers.
+// recorder passes requests on and records the answers.
 type recorder struct {
 	c       *Cassette
 	network http.RoundTripper
 }
 
-// maxRecorded is the most bytes of a body that are kept.
+// maxRecorded limits the bytes of a recorded body.
 const maxRecorded = defaultBody
 
-// RoundTrip asks the network. An answer that cannot be kept is an error, because the
-// recording could not be replayed without it.
+// RoundTrip sends the request. If the answer cannot be recorded, it returns an error, because a
+// replay would lack the answer.
 func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	q, sent, err := requestOf(req)
 	if err == nil {
@@ -63,7 +63,7 @@ func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// cleanLocation takes keys out of the address of a redirect.
+// cleanLocation removes keys from the address of a redirect.
 func (c *Cassette) cleanLocation(headers map[string]string, req *http.Request) {
 	to, ok := headers["Location"]
 	if !ok {
@@ -75,8 +75,8 @@ func (c *Cassette) cleanLocation(headers map[string]string, req *http.Request) {
 	}
 }
 
-// passing reports whether a status depends on the moment or on the key, rather than on
-// the question. Such answers are not kept.
+// passing reports whether a status depends on the moment or on the key, rather than on the request.
+// Such answers are not recorded.
 func passing(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired,
@@ -86,13 +86,13 @@ func passing(status int) bool {
 	return status >= 500
 }
 
-// rest is a body that was read in part.
+// rest is a body that was partly read.
 type rest struct {
 	io.Reader
 	io.Closer
 }
 
-// failing is a reader that gives an error, or ends if there is none.
+// failing is a reader that returns an error, or io.EOF if the error is nil.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {
@@ -102,7 +102,7 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, f.err
 }
 
-// requestOf describes a request. Its body is read, so it also returns a copy that
+// requestOf describes a request. It reads the body, so it also returns a copy of the request that
 // can be sent.
 func requestOf(req *http.Request) (Request, *http.Request, error) {
 	q := Request{Method: req.Method, Headers: keep(req.Header, requestHeaders[:])}
@@ -114,7 +114,7 @@ func requestOf(req *http.Request) (Request, *http.Request, error) {
 		return withoutRun(req.Context(), q), req, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(req.Body, maxRecorded+1))
-	_ = req.Body.Close() // it was read to its end, or is given up
+	_ = req.Body.Close() // it was read to its end, or the request is abandoned
 	if err == nil && len(data) > maxRecorded {
 		err = proviso.Errorf(proviso.Limit, "%s: a request of more than %d bytes cannot be recorded", URL(req.URL), maxRecorded)
 	}
@@ -165,12 +165,12 @@ func (r replayer) RoundTrip(req *http.Request) (*http.Response, error) {
 // Recording describes a cassette as a whole.
 type Recording struct {
 	Exchanges int
-	Hash      string    // of every byte of every exchange, hexadecimal
-	Made      time.Time // when the last exchange was recorded; the Unix epoch if none says
+	Hash      string    // hash of all bytes of all exchanges, hexadecimal
+	Made      time.Time // when the last exchange was recorded; the Unix epoch if unknown
 }
 
-// Recording reads all exchanges of the cassette. It hashes damaged ones as they are;
-// [Cassette.Load] reports the damage when one is needed.
+// Recording reads all exchanges of the cassette. Damaged files are hashed as they are;
+// [Cassette.Load] reports the damage when the exchange is needed.
 func (c *Cassette) Recording(ctx context.Context) (Recording, error) {
 	r := Recording{Made: time.Unix(0, 0).UTC()}
 	h := sha256.New()

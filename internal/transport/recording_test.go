@@ -41,7 +41,7 @@ func TestRecording(t *testing.T) {
 	if again := of(); again != first {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	for k, data := range s.files { // a file that is cut off counts as it is
+	for k, data := range s.files { // a truncated file counts as it is
 		s.files[k] = data[:len(data)/2]
 		break
 	}

@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// URL returns u for messages: without user name, password, query and fragment,
-// where keys stand.
+// URL returns u for messages: without user name, password, query and fragment, which may hold keys.
 func URL(u *url.URL) string {
 	if u == nil {
 		return ""
@@ -20,8 +19,8 @@ func URL(u *url.URL) string {
 	return safe.String()
 }
 
-// Reason describes an error of the network in plain words, without a name, an address or
-// another text of the other side, for those who are not to learn them.
+// Reason describes a network error in plain words, without names, addresses or other text from the
+// other side. It is for readers who must not learn them.
 func Reason(err error) string {
 	var dns *net.DNSError
 	var record tls.RecordHeaderError
@@ -45,8 +44,8 @@ func Reason(err error) string {
 	return "the connection failed"
 }
 
-// Redact returns an error of an http.Client without the URL that it quotes: the
-// errors of this package already name the place, without keys.
+// Redact returns an error of an http.Client without the URL that it quotes. The errors of this
+// package already name the address, without keys.
 func Redact(err error) error {
 	var quoting *url.Error
 	if errors.As(err, &quoting) {

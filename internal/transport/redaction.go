@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The headers that are stored. Headers that are not in these lists never reach a file;
-// those of requests distinguish exchanges.
+// The headers that are stored. Headers that are not in these lists never reach a file. Request
+// headers are part of the key of an exchange.
 var (
 	requestHeaders  = [...]string{"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Beta"}
 	responseHeaders = [...]string{"Content-Encoding", "Content-Language", "Content-Type", "Location", "Retry-After"}
@@ -32,8 +32,8 @@ func keep(h http.Header, list []string) map[string]string {
 	return kept
 }
 
-// Secret reports whether a header or a parameter of a URL with this name is likely
-// to hold a key or a signature. Such are never recorded.
+// Secret reports whether a header or URL parameter with this name is likely to hold a key or a
+// signature. Such values are never recorded.
 func Secret(name string) bool {
 	if proviso.IsSecret(name) {
 		return true
@@ -44,8 +44,8 @@ func Secret(name string) bool {
 			func(part string) bool { return strings.Contains(name, part) })
 }
 
-// cleanURL returns an address without user name, fragment, keys and signatures,
-// its parameters in order, and the values that were taken out.
+// cleanURL returns a URL without user name, fragment, keys and signatures and with sorted
+// parameters, and the values that were removed.
 func cleanURL(u *url.URL) (string, []string) {
 	var secrets []string
 	if pass, ok := u.User.Password(); ok {
@@ -62,8 +62,8 @@ func cleanURL(u *url.URL) (string, []string) {
 	return safe.String(), secrets
 }
 
-// secretsOf collects likely keys in a request, to remove them from everything else that
-// is stored, such as a response that quotes them.
+// secretsOf collects likely keys in a request. They are removed from everything else that is
+// stored, such as a response that quotes them.
 func secretsOf(req *http.Request) []string {
 	_, secrets := cleanURL(req.URL)
 	for name, values := range req.Header {
@@ -80,11 +80,11 @@ func secretsOf(req *http.Request) []string {
 	return secrets
 }
 
-// shortSecret is the length below which a key is treated as a word, because it would
+// shortSecret is the length below which a key is treated as an ordinary word, because it would
 // match ordinary text.
 const shortSecret = 8
 
-// hide removes from text what may not be stored.
+// hide removes secrets from text.
 func (c *Cassette) hide(text string, secrets []string) string {
 	for _, s := range secrets {
 		if len(s) < shortSecret {
@@ -98,8 +98,8 @@ func (c *Cassette) hide(text string, secrets []string) string {
 	return text
 }
 
-// cleanRequest removes secrets from a request: by name, by --redact, and the given
-// texts. Without those texts the result is what the key is made of.
+// cleanRequest removes secrets from a request: members with secret names, matches of --redact, and
+// the given texts. Without given texts, the result is what the key is made of.
 func (c *Cassette) cleanRequest(q Request, secrets []string) Request {
 	q.URL = c.hide(q.URL, secrets)
 	headers := map[string]string{}
@@ -111,8 +111,7 @@ func (c *Cassette) cleanRequest(q Request, secrets []string) Request {
 	return q
 }
 
-// clean removes secrets from a body; with names, also members with the names of
-// secrets.
+// clean removes secrets from a body; if names is set, also the values of members with secret names.
 func (c *Cassette) clean(b Content, secrets []string, names bool) Content {
 	switch {
 	case !names && len(secrets)+len(c.redact) == 0:
@@ -129,8 +128,7 @@ func (c *Cassette) clean(b Content, secrets []string, names bool) Content {
 	return b
 }
 
-// memberSecrets returns the texts of members of a JSON request with the names of
-// secrets.
+// memberSecrets returns the texts of members with secret names in a JSON request.
 func memberSecrets(raw json.RawMessage) []string {
 	var secrets []string
 	rewrite(raw, func(s string, secret bool) string {
@@ -142,7 +140,7 @@ func memberSecrets(raw json.RawMessage) []string {
 	return secrets
 }
 
-// content makes a body of bytes.
+// content returns a body as Content.
 func content(data []byte) Content {
 	switch {
 	case len(data) == 0:
@@ -155,8 +153,8 @@ func content(data []byte) Content {
 	return Content{Text: string(data)}
 }
 
-// promptOf is the beginning of what a request asks: the last text in it that
-// stands where APIs have prompts, or all of it.
+// promptOf returns the beginning of a request's prompt: the last text where APIs have prompts, or
+// else the whole body.
 func promptOf(b *Content) string {
 	text := b.Text
 	if b.JSON != nil {
@@ -194,9 +192,8 @@ func lastText(v any) string {
 	return last
 }
 
-// rewrite replaces those strings and numbers of a valid JSON text that hide changes,
-// and leaves every other byte as it is. It passes hide whether a string is a member
-// with the name of a secret.
+// rewrite replaces the strings and numbers of a valid JSON text that hide changes, and leaves every
+// other byte unchanged. It tells hide whether a string is a member with a secret name.
 func rewrite(raw []byte, hide func(text string, secret bool) string) []byte {
 	var out bytes.Buffer
 	secret := false
@@ -224,7 +221,8 @@ func rewrite(raw []byte, hide func(text string, secret bool) string) []byte {
 	return out.Bytes()
 }
 
-// put writes the text as it was, or what it became as a string.
+// put writes the original bytes if the text is unchanged, and otherwise the new text as a JSON
+// string.
 func put(out *bytes.Buffer, raw []byte, was, is string) {
 	if was == is {
 		out.Write(raw)
@@ -233,7 +231,7 @@ func put(out *bytes.Buffer, raw []byte, was, is string) {
 	out.Write(value.AppendQuoted(nil, is))
 }
 
-// isName reports whether a string that after follows is the name of a member.
+// isName reports whether a string that is followed by after is the name of a member.
 func isName(after []byte) bool {
 	for _, c := range after {
 		switch c {

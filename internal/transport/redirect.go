@@ -8,26 +8,25 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// kept are the headers that a request keeps after a redirect to another origin: they
-// describe the request and do not identify the sender.
+// kept are the headers that a request keeps after a redirect to another origin: they describe the
+// request but not the sender.
 var kept = [...]string{"Accept", "Content-Encoding", "Content-Type"}
 
-// origin identifies the server that was asked: scheme, host and port.
+// origin identifies a server: scheme, host and port.
 func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(address(u))
 }
 
 // redirect describes how far redirects have led a request from its start.
 type redirect struct {
-	left   bool // a hop, or this request, is for another origin than the first request
-	hop    bool // this request is for another host or port than the one before it, or without its encryption
-	abroad bool // this request is for another host name than the first, or without its encryption
+	left   bool // this request, or an earlier hop, goes to another origin than the first request
+	hop    bool // this request goes to another host or port than the one before it, or drops its encryption
+	abroad bool // this request goes to another host name than the first, or drops its encryption
 }
 
-// redirected follows the chain of redirects back to the first request. An
-// http.Client links each request to the response that caused it, and copies the
-// headers of the first request to every later one; so an origin that was left
-// once counts for all that follows.
+// redirected follows the chain of redirects back to the first request. An http.Client links each
+// request to the response that caused it, and copies the headers of the first request to every
+// later one. So once a request has left its origin, that counts for all later ones.
 func redirected(req *http.Request) redirect {
 	first := req
 	for first.Response != nil && first.Response.Request != nil {
@@ -51,10 +50,10 @@ func redirected(req *http.Request) redirect {
 // exposes reports whether a redirect drops encryption.
 func exposes(from, to *url.URL) bool { return from.Scheme == "https" && to.Scheme != "https" }
 
-// follow decides whether a redirected request is sent, and returns it as it is sent. A
-// header of any name can hold a key, and so can the query that Referer repeats. So a
-// request that has left its origin, even one that comes back to it, has no header of
-// the caller. Its body is only for the configured host.
+// follow decides whether a redirected request is sent, and returns the request to send. A header of
+// any name can hold a key, and so can the query that Referer repeats. So once a request has left
+// its origin, it carries none of the caller's headers, even if it returns there. Its body goes only
+// to the configured host.
 func (t *Transport) follow(req *http.Request) (*http.Request, error) {
 	r := redirected(req)
 	switch {

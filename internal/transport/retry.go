@@ -30,7 +30,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return max(t.Sub(ServerTime(h, now)), 0)
 }
 
-// Wait waits for d, as between two attempts, or until ctx ends; then it returns its error.
+// Wait waits for d, as between two attempts. If ctx ends first, it returns the error of ctx.
 func Wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

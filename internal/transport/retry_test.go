@@ -9,8 +9,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// FuzzRetryAfter: whatever a server sends, the wait is not negative; whole seconds are as
-// many, and a date is as far away as it is from the date of the response.
+// FuzzRetryAfter: whatever a server sends, the wait is not negative. Whole seconds are kept, and a
+// date counts from the date of the response.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"", "3", ""}, {"1500", "9", ""}, {"", "-1", ""}, {"", "1e8", ""}, {"1e300", "Inf", ""}, {"NaN", " 2 ", ""}, {"-0", "0x1p40", ""},

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/transport"
 )
 
-// TestTraceparent asks under a trace, without one, and with a header of the
+// TestTraceparent sends requests under a trace, without one, and with a traceparent header of the
 // request's own.
 func TestTraceparent(t *testing.T) {
 	t.Parallel()

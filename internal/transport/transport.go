@@ -1,6 +1,6 @@
 // Package transport is the only way to the network: every HTTP call goes through the
-// http.RoundTripper that [New] makes. It decides which hosts may be asked, bounds times
-// and sizes, finds the proxy, and keeps keys out of errors.
+// http.RoundTripper that [New] makes. It decides which hosts may receive requests, bounds times and
+// sizes, finds the proxy, and keeps keys out of errors.
 package transport
 
 import (
@@ -29,51 +29,50 @@ const (
 	defaultHeader    = 10 * time.Minute // a model may think for minutes before its first byte
 	defaultBody      = 64 << 20
 
-	continueTimeout = time.Second // for the server to say that it wants the body
+	continueTimeout = time.Second // wait for the server to ask for the body
 )
 
-// HostPolicy reports whether a host may be asked. The host has no port and no
-// brackets and is in lower case. It must be safe for concurrent use.
+// HostPolicy reports whether a host may receive requests. The host has no port and no brackets and
+// is in lower case. It must be safe for concurrent use.
 type HostPolicy func(host string) bool
 
-// Options say where requests may go and how long they may take. The zero value
-// goes everywhere, without a proxy.
+// Options define where requests may go and how long they may take. The zero value allows all hosts,
+// without a proxy.
 type Options struct {
-	// Env is where HTTP_PROXY, HTTPS_PROXY, NO_PROXY and their lower-case forms
-	// are looked up; nil means no proxy.
+	// Env supplies HTTP_PROXY, HTTPS_PROXY, NO_PROXY and their lower-case forms; nil means no
+	// proxy.
 	Env proviso.Env
 
-	// Hosts confines requests to the hosts it allows; nil allows all.
+	// Hosts restricts requests to the hosts it allows; nil allows all.
 	Hosts HostPolicy
-	// RefusePrivate refuses addresses that are not on the public internet, after
-	// the name was resolved. Behind a proxy, which resolves names itself, only
-	// addresses written as such are refused.
+	// RefusePrivate refuses addresses that are not on the public internet, after the name is
+	// resolved. Behind a proxy, which resolves names itself, it refuses only hosts that are written
+	// as addresses.
 	RefusePrivate bool
-	// AllowPrivate reports whether a private address may be asked all the same;
-	// nil allows none. It must be safe for concurrent use.
+	// AllowPrivate reports whether a private address is allowed nevertheless; nil allows none. It
+	// must be safe for concurrent use.
 	AllowPrivate func(netip.Addr) bool
 
 	DialTimeout   time.Duration // 0 is 30 s
 	HeaderTimeout time.Duration // from the request to the head of the response; 0 is 10 min
 	MaxBody       int64         // bytes of a response body, decompressed; 0 is 64 MiB
 
-	// Through passes bodies as they came: compressed, and without a limit. It waits for
-	// the server before it sends the body of a request that expects 100-continue. Then
-	// HeaderTimeout has no default.
+	// Through passes bodies unchanged: still compressed, and without a limit. If a request expects
+	// 100-continue, it waits for the server before it sends the body. HeaderTimeout then has no
+	// default.
 	Through bool
 
-	// Wrap stands between the checks of this package and the network, such as to
-	// record and replay; nil leaves the network.
+	// Wrap inserts a layer between the checks of this package and the network, such as one that
+	// records and replays; nil inserts none.
 	Wrap func(network http.RoundTripper) http.RoundTripper
 }
 
-// Transport is an http.RoundTripper. It is safe for concurrent use. Its errors are
-// *[proviso.Error] with the code Refused, Limit, Timeout or Unavailable, or what
-// the context of the request ended with.
+// Transport is an http.RoundTripper. It is safe for concurrent use. Its errors are *[proviso.Error]
+// with the code Refused, Limit, Timeout or Unavailable, or the error of the request's context.
 type Transport struct {
 	hosts    HostPolicy
 	confined bool   // redirects stay on their host
-	public   public // which addresses may be asked
+	public   public // which addresses are allowed
 	maxBody  int64  // 0 is no limit
 	next     http.RoundTripper
 	network  *http.Transport
@@ -96,7 +95,7 @@ func New(o Options) *Transport {
 		DialContext:            dial.dial,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    512, // as many as are asked at once: answers that come together are not asked anew together
+		MaxIdleConnsPerHost:    512, // as many as run at once, so that requests that end together keep their connections
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    handshakeTimeout,
 		ResponseHeaderTimeout:  cmp.Or(max(o.HeaderTimeout, 0), defaultHeader),
@@ -123,7 +122,7 @@ func (t *Transport) Client() *http.Client { return &http.Client{Transport: t} }
 // CloseIdleConnections closes connections that serve no request.
 func (t *Transport) CloseIdleConnections() { t.network.CloseIdleConnections() }
 
-// RoundTrip sends one request if its host may be asked.
+// RoundTrip sends a request if its host is allowed.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := t.allow(req)
 	if err != nil {
@@ -147,7 +146,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// allow decides whether req may be sent, and returns it as it is sent.
+// allow decides whether req may be sent, and returns the request to send.
 func (t *Transport) allow(req *http.Request) (*http.Request, error) {
 	host := hostOf(req.URL)
 	switch {
@@ -167,7 +166,7 @@ func (t *Transport) tooLarge(u *url.URL) error {
 	return proviso.Errorf(proviso.Limit, "%s: the response has more than %d bytes", URL(u), t.maxBody)
 }
 
-// failure gives an error of the network its code.
+// failure gives a network error its code.
 func failure(req *http.Request, err error) error {
 	var known *proviso.Error
 	if errors.As(err, &known) {
@@ -184,8 +183,8 @@ func failure(req *http.Request, err error) error {
 	return proviso.Because(err, code, "%s: %s", URL(req.URL), wording(err))
 }
 
-// wording describes a network error in plain words; for an unknown error it returns the
-// system's text.
+// wording describes a network error in plain words. For an unknown error it returns the system's
+// text.
 func wording(err error) string {
 	var op *net.OpError
 	through := ""
@@ -213,7 +212,7 @@ type proxy struct {
 	addresses map[string]bool // host:port of the proxies
 }
 
-// proxies reads the usual variables.
+// proxies reads the usual proxy variables.
 func proxies(env proviso.Env) proxy {
 	if env == nil {
 		return proxy{}
@@ -257,13 +256,13 @@ func malformed(text string) bool {
 	return err != nil
 }
 
-// address returns host:port of u, the port of its scheme if it names none.
+// address returns host:port of u. If u has no port, it uses the port of its scheme.
 func address(u *url.URL) string {
 	known := map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), known[u.Scheme], "80"))
 }
 
-// body is a response body that ends with an error where its limit is exceeded.
+// body is a response body that returns an error once its limit is exceeded.
 type body struct {
 	io.ReadCloser
 	left  int64

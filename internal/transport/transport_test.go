@@ -26,7 +26,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return srv
 }
 
-// get asks for a URL and reads the whole answer.
+// get requests a URL and reads the whole answer.
 func get(t *testing.T, tr *transport.Transport, address string) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -113,7 +113,7 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-// TestPrivate: what a text tells of a host agrees with what requests meet.
+// TestPrivate: the forecast from a host's text agrees with the result of a request.
 func TestPrivate(t *testing.T) {
 	tr := transport.New(transport.Options{RefusePrivate: true, Hosts: func(host string) bool { return transport.Private(host) }, DialTimeout: time.Second})
 	for host, want := range map[string]bool{
@@ -137,8 +137,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestAllowPrivate checks that a private address must be allowed itself: a name that
-// resolves to another one is refused.
+// TestAllowPrivate checks that the private address itself must be allowed: a name that resolves to
+// another private address is refused.
 func TestAllowPrivate(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
@@ -187,8 +187,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRedirectsKeepNothing leads requests with keys in their headers and in their
-// query away from where they were sent, in one hop and in several.
+// TestRedirectsKeepNothing redirects requests with keys in their headers and query to other
+// origins, in one hop and in several.
 func TestRedirectsKeepNothing(t *testing.T) {
 	t.Parallel()
 	secrets := []string{"Authorization", "Api-Key", "Cookie", "Ocp-Apim-Subscription-Key", "X-Anything", "X-Api-Key", "X-Goog-Api-Key"}
@@ -221,7 +221,7 @@ func TestRedirectsKeepNothing(t *testing.T) {
 	}{
 		{"/one", away, false},    // the same host with another port
 		{"/two", away, false},    // A → B → B
-		{"/return", home, false}, // A → B → A: what B caused is not the caller's request
+		{"/return", home, false}, // A → B → A: the last request is caused by B, not by the caller
 		{"/inside", home, true},
 	}
 	for _, tt := range tests {
@@ -253,8 +253,7 @@ func TestRedirectsKeepNothing(t *testing.T) {
 	}
 }
 
-// TestRedirectsOfBodies repeats a body for the host that was configured, and for
-// no other.
+// TestRedirectsOfBodies repeats a body only for the configured host.
 func TestRedirectsOfBodies(t *testing.T) {
 	t.Parallel()
 	var got string

@@ -1,6 +1,6 @@
-// Package throttle decides when the next request to an endpoint of a model may be sent: it holds how
-// many may be in flight, the rates of the configuration, what the endpoint reports of its limits,
-// and the share of this process where several have the same. Start at [Limits.Gate].
+// Package throttle decides when the next request to a model endpoint may be sent. It applies the
+// number of requests in flight, the configured rates, the limits that the endpoint reports, and
+// this process's share where several processes use the endpoint. Start at [Limits.Gate].
 package throttle
 
 import (
@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Limits holds what is learnt about endpoints: how many concurrent requests
-// each can take, its rate, and whether it can be reached at all. Providers
-// opened with the same Limits share it. The zero value is empty. It is safe for
-// concurrent use.
+// Limits holds what is known about endpoints: how many concurrent requests each can take, its rate,
+// and whether it can be reached at all. Providers opened with the same Limits share it. The zero
+// value is ready to use. It is safe for concurrent use.
 type Limits struct {
-	// Shared is what other processes know of the endpoints; nil shares nothing.
+	// Shared coordinates the rates with other processes; nil shares nothing.
 	Shared SharedRates
 
 	mu    sync.Mutex
 	gates map[string]*Gate
 }
 
-// Gate returns the gate of an endpoint: most is how many requests may be in flight, rpm and tpm are
-// requests and tokens a minute, 0 for any number. The lowest rates among the endpoint's
-// providers apply.
+// Gate returns the gate of an endpoint: most is the number of requests that may be in flight; rpm
+// and tpm are requests and tokens per minute, where 0 means no limit. The lowest rates among the
+// endpoint's providers apply.
 func (l *Limits) Gate(key string, most int, rpm, tpm float64) *Gate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,13 +38,11 @@ func (l *Limits) Gate(key string, most int, rpm, tpm float64) *Gate {
 	return g
 }
 
-// Gate admits the requests to one endpoint. The number of requests in flight
-// starts at the maximum and then adapts as in TCP congestion control: an error
-// of an overloaded endpoint halves it, at most once for all requests that were
-// in flight together, and each window of successes adds one (additive increase,
-// multiplicative decrease; Chiu and Jain, 1989). Answers that become several
-// times slower reduce it by a quarter. Errors of a rate limit lower the rate
-// instead.
+// Gate admits the requests to one endpoint. The limit of requests in flight starts at the maximum
+// and then adapts as in TCP congestion control: an overload error halves it, at most once for all
+// requests that were in flight together, and each window of successes adds one (additive increase,
+// multiplicative decrease; Chiu and Jain, 1989). If latency grows several times, the limit falls by
+// a quarter. Rate limit errors lower the rate instead.
 type Gate struct {
 	rates *rates
 
@@ -60,14 +57,14 @@ type Gate struct {
 	stopped  error
 }
 
-// Clock is the time by which requests wait.
+// Clock is the clock that requests wait by.
 type Clock struct {
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Enter waits until a request of about that many tokens may be sent. After it succeeded,
-// [Gate.Leave] is to be called.
+// Enter waits until a request of about this many tokens may be sent. After it succeeds, the caller
+// must call [Gate.Leave].
 func (g *Gate) Enter(ctx context.Context, clock Clock, tokens float64) (Ticket, error) {
 	if err := g.Err(); err != nil {
 		return Ticket{}, err
@@ -85,17 +82,17 @@ func (g *Gate) Enter(ctx context.Context, clock Clock, tokens float64) (Ticket, 
 	return t, err
 }
 
-// Answer is what an endpoint answered to a request.
+// Answer is an endpoint's answer to a request.
 type Answer struct {
 	Accepted   bool          // the request succeeded
-	Heard      bool          // the endpoint has answered at all
-	Limited    bool          // it refused the request because of its rate
-	Overloaded bool          // or because of its load
-	After      time.Duration // for which it wants no request; 0 if it did not say
+	Heard      bool          // the endpoint responded at all
+	Limited    bool          // the endpoint refused the request because of its rate
+	Overloaded bool          // the endpoint refused the request because of its rate or its load
+	After      time.Duration // how long the endpoint wants no requests; 0 if it did not say
 	Patience   time.Duration // the longest that a request waits
 }
 
-// Note takes note of the answer to a request that was sent at a time.
+// Note records the answer to a request that was sent at start.
 func (g *Gate) Note(ctx context.Context, clock Clock, t *Ticket, start time.Time, a Answer) {
 	end := clock.Now()
 	t.report.Accepted = !a.Limited
@@ -109,11 +106,11 @@ func (g *Gate) Note(ctx context.Context, clock Clock, t *Ticket, start time.Time
 	case !a.Heard:
 	case a.Overloaded:
 		if explained || a.Limited && g.rates.refused(ctx, clock.Now, t.epoch) {
-			g.heard() // all processes slow down together, or wait until the limit is there again
+			g.heard() // all processes slow down together, or wait until the limit is available again
 		} else {
 			g.refused(start, end)
 		}
-		if a.After > 0 && a.After <= a.Patience { // no request waits for longer
+		if a.After > 0 && a.After <= a.Patience { // no request waits longer than this
 			g.rates.hold(ctx, clock.Now, a.After)
 		}
 	default:
@@ -121,7 +118,7 @@ func (g *Gate) Note(ctx context.Context, clock Clock, t *Ticket, start time.Time
 	}
 }
 
-// place waits for a place among the requests in flight.
+// place waits for a slot among the requests in flight.
 func (g *Gate) place(ctx context.Context) error {
 	g.mu.Lock()
 	if len(g.queue) == 0 && g.inFlight < int(g.limit) {
@@ -150,7 +147,7 @@ func (g *Gate) place(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Leave releases the place of [Gate.Enter].
+// Leave releases the slot taken by [Gate.Enter].
 func (g *Gate) Leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -158,7 +155,7 @@ func (g *Gate) Leave() {
 	g.admit()
 }
 
-// admit admits waiting requests while there are free places.
+// admit admits waiting requests while there are free slots. The caller holds the lock.
 func (g *Gate) admit() {
 	for len(g.queue) > 0 && g.inFlight < int(g.limit) {
 		close(g.queue[0])
@@ -167,7 +164,7 @@ func (g *Gate) admit() {
 	}
 }
 
-// Settle corrects the estimated tokens of a request by those actually used.
+// Settle corrects a request's estimated tokens to the tokens actually used.
 func (g *Gate) Settle(estimate, used float64) { g.rates.settle(estimate, used) }
 
 // refused records that the endpoint rejected a request that started at start.
@@ -178,7 +175,7 @@ func (g *Gate) refused(start, now time.Time) {
 	g.shrink(start, now, 0.5)
 }
 
-// succeeded records that a request that took that long succeeded.
+// succeeded records a request that succeeded after the time took.
 func (g *Gate) succeeded(start, now time.Time, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -191,8 +188,8 @@ func (g *Gate) succeeded(start, now time.Time, took time.Duration) {
 	}
 }
 
-// shrink lowers the limit unless it was lowered since start: requests that were
-// in flight together report the same congestion.
+// shrink lowers the limit, unless it was lowered after start: requests that were in flight together
+// report the same congestion.
 func (g *Gate) shrink(start, now time.Time, by float64) {
 	if start.Before(g.cut) {
 		return
@@ -215,7 +212,8 @@ func (g *Gate) Silent() bool {
 	return !g.answered
 }
 
-// Stop ends all requests. It returns the error that every later request gets.
+// Stop rejects all further requests. It returns the error that each of them gets: that of the first
+// call of Stop.
 func (g *Gate) Stop(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// rate is a limit per minute, by the generic cell rate algorithm (ITU-T I.371):
-// use is spread evenly, with a burst of one second.
+// rate is a limit per minute that follows the generic cell rate algorithm (ITU-T I.371): use is
+// spread evenly, with a burst of one second.
 type rate struct {
-	perMinute float64   // 0 is no limit
+	perMinute float64   // 0 means no limit
 	next      time.Time // when everything reserved is used up
 }
 
-// reserve takes n and returns how long to wait before using them.
+// reserve takes n and returns how long to wait before they may be used.
 func (r *rate) reserve(now time.Time, n float64) time.Duration {
 	if r.perMinute == 0 {
 		return 0
@@ -28,7 +28,7 @@ func (r *rate) reserve(now time.Time, n float64) time.Duration {
 	return wait
 }
 
-// charge takes n, or gives them back if it is negative.
+// charge takes n, or returns them if n is negative.
 func (r *rate) charge(n float64) {
 	if r.perMinute > 0 {
 		r.next = r.next.Add(time.Duration(n / r.perMinute * float64(time.Minute)))
@@ -42,16 +42,16 @@ const (
 	negligible  = 50 * time.Millisecond // below which growth is noise
 )
 
-// window compares the geometric mean of the latest latencies, which one slow
-// answer barely changes, with the best earlier window.
+// window compares the geometric mean of the latest latencies, which one slow answer barely changes,
+// with the mean of the best earlier window.
 type window struct {
 	logs float64
 	n    int
 	best float64 // log of nanoseconds; 0 if there is none yet
 }
 
-// add reports whether a window has ended that is much slower than the best one
-// since the last report.
+// add records a latency. It reports whether a window has just ended that is much slower than the
+// best one.
 func (w *window) add(took time.Duration, limit int) bool {
 	w.logs += math.Log(float64(max(took, time.Microsecond)))
 	w.n++

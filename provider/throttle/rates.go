@@ -11,51 +11,51 @@ import (
 	"github.com/proviso-eval/proviso/permit"
 )
 
-// How a process waits.
+// Times of waiting.
 const (
-	// sharedTimeout is how long a request waits for an answer to Share, and how long after a
-	// failure the next attempt is made.
+	// sharedTimeout limits the wait for an answer to Share, and is the time from a failure to the
+	// next attempt.
 	sharedTimeout = 2 * time.Second
-	// heedEvery is how soon a request that waits for its turn notices that the rate has changed.
+	// heedEvery is how soon a waiting request notices that the rate has changed.
 	heedEvery = 50 * time.Millisecond
 )
 
-// rates decides when this process may send its next request to an endpoint: as the endpoint
-// reports, or as was learnt from what it refused (package permit). If other processes ask the
-// endpoint too, it has a share of what all may send. Requests pass one by one, first come, first
-// served.
+// rates decides when this process may send its next request to an endpoint. It follows the limits
+// that the endpoint reports, or a rate learnt from its refusals (package permit). If other
+// processes use the endpoint too, this process gets a share of the total. Requests pass one by one,
+// first come, first served.
 type rates struct {
-	with SharedRates      // nil if no other process asks the endpoint
-	name string           // of the endpoint, for the others
-	own  *permit.Endpoint // what is learnt, if there are no others
+	with SharedRates      // nil if no other process uses the endpoint
+	name string           // hash that names the endpoint for the other processes
+	own  *permit.Endpoint // what is learnt; nil if with is set
 	turn chan struct{}
 
 	mu             sync.Mutex
-	waiting        int     // requests
-	waitingTokens  float64 // of these
-	expected       int     // requests that passed since permits were last granted
-	expectedTokens float64 // of these
+	waiting        int     // waiting requests
+	waitingTokens  float64 // their estimated tokens
+	expected       int     // requests sent since permits were last granted
+	expectedTokens float64 // their estimated tokens
 	ask            permit.Ask
 
 	grant  permit.Grant
-	used   int       // of the permits
-	got    time.Time // the grant
+	used   int       // permits of the grant that are used
+	got    time.Time // when the grant arrived
 	next   time.Time // when the next permit may be used
-	pause  time.Time // until when nothing may be sent
+	pause  time.Time // nothing may be sent until then
 	asking chan struct{}
 	asked  time.Time
-	urgent bool // something was refused since
+	urgent bool // share again as soon as the current call of Share ends
 
-	report     permit.Report // with the answer to the newest request that has one
-	reportedAt time.Time     // when that request was sent; zero if the others know
+	report     permit.Report // from the answer to the newest request that had a report
+	reportedAt time.Time     // when that request was sent; zero if the report was shared
 
-	accepted, refusal time.Time // when the newest request was sent that was accepted, or refused
+	accepted, refusal time.Time // when the newest accepted and the newest refused request were sent
 
 	alone            bool
-	requests, tokens rate // while alone
+	requests, tokens rate // apply while alone
 }
 
-// newRates names the endpoint by a hash, because its key holds the one for the vendor.
+// newRates names the endpoint by a hash, because key contains the vendor's API key.
 func newRates(with SharedRates, key string) *rates {
 	t := &rates{with: with, turn: make(chan struct{}, 1), ask: permit.Ask{Process: "this"}}
 	if with == nil {
@@ -67,7 +67,7 @@ func newRates(with SharedRates, key string) *rates {
 	return t
 }
 
-// lower notes the rates of a configuration; the lowest apply.
+// lower applies configured rates; the lowest ones win.
 func (s *rates) lower(rpm, tpm float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func lowest(of *float64, perMinute float64) {
 	}
 }
 
-// pass waits until the share of this process allows a request of that many tokens.
+// pass waits until this process's share allows a request of this many tokens.
 func (s *rates) pass(ctx context.Context, clock Clock, tokens float64) (t Ticket, err error) {
 	s.join(1, tokens)
 	defer s.join(-1, -tokens)
@@ -107,7 +107,7 @@ func (s *rates) pass(ctx context.Context, clock Clock, tokens float64) (t Ticket
 	}
 }
 
-// join adds to what waits.
+// join adds to the waiting requests; negative values remove them.
 func (s *rates) join(n int, tokens float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *rates) join(n int, tokens float64) {
 	s.waitingTokens += tokens
 }
 
-// await waits for an answer to Share, but not for one that does not come.
+// await waits for an answer to Share, up to sharedTimeout. Then this process continues alone.
 func (s *rates) await(ctx context.Context, answer <-chan struct{}) error {
 	late := time.NewTimer(sharedTimeout)
 	defer late.Stop()
@@ -131,8 +131,8 @@ func (s *rates) await(ctx context.Context, answer <-chan struct{}) error {
 	return nil
 }
 
-// try takes a permit, or returns how long to wait before the next attempt, or the answer to
-// wait for.
+// try takes a permit. Otherwise it returns how long to wait before the next attempt, or a channel
+// that is closed when Share has answered.
 func (s *rates) try(ctx context.Context, now func() time.Time, tokens float64) (t Ticket, wait time.Duration, answer <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *rates) try(ctx context.Context, now func() time.Time, tokens float64) (
 	switch {
 	case has && !s.grant.Limited && age < s.grant.For+sharedTimeout:
 		if age >= s.grant.For {
-			s.share(ctx, now, tokens) // without a limit, nobody waits for the answer
+			s.share(ctx, now, tokens) // without a limit, no request waits for the answer
 		}
 		return s.sent(at, tokens), 0, nil
 	case s.asking != nil:
@@ -172,14 +172,14 @@ func (s *rates) try(ctx context.Context, now func() time.Time, tokens float64) (
 	return t, 0, s.share(ctx, now, tokens)
 }
 
-// short reports whether a request has more tokens than are left. The first request of a grant
-// may have more.
+// short reports whether a request has more tokens than the grant has left. The first request of a
+// grant may exceed them.
 func (s *rates) short(tokens float64) bool {
 	return s.grant.Metered && s.used > 0 && s.grant.Tokens < tokens
 }
 
-// sent counts a request that is sent now. Its epoch is 0 if permits of earlier epochs may be in
-// use, so that a refusal says nothing of this one.
+// sent counts a request that is sent now. The ticket's epoch is 0 if permits of earlier epochs may
+// still be in use, because then a refusal says nothing about this epoch.
 func (s *rates) sent(at time.Time, tokens float64) Ticket {
 	s.expected++
 	s.expectedTokens += tokens
@@ -202,7 +202,8 @@ func (s *rates) sent(at time.Time, tokens float64) Ticket {
 	return t
 }
 
-// share begins to ask for the next permits, unless that is under way.
+// share requests the next permits, unless such a call is already running. The returned channel is
+// closed when they have arrived or the call failed.
 func (s *rates) share(ctx context.Context, now func() time.Time, first float64) <-chan struct{} {
 	if s.asking != nil {
 		return s.asking
@@ -224,7 +225,7 @@ func (s *rates) share(ctx context.Context, now func() time.Time, first float64) 
 	if s.grant.Limited {
 		a.Unused = max(s.grant.N-s.used, 0)
 		if s.grant.Metered {
-			a.UnusedTokens = s.grant.Tokens // below 0 if the first request had more
+			a.UnusedTokens = s.grant.Tokens // negative if the first request exceeded them
 		}
 	}
 	s.ask = permit.Ask{Process: a.Process, Only: a.Only, PerMinute: a.PerMinute, TokensPerMinute: a.TokensPerMinute, Each: s.ask.Each}
@@ -261,7 +262,7 @@ func (s *rates) share(ctx context.Context, now func() time.Time, first float64) 
 	return done
 }
 
-// take takes permits.
+// take replaces the grant.
 func (s *rates) take(g permit.Grant, at time.Time) {
 	if s.alone {
 		s.alone = false
@@ -276,14 +277,14 @@ func (s *rates) take(g permit.Grant, at time.Time) {
 	}
 }
 
-// giveBack keeps what could not be told for the next time.
+// giveBack restores the counts that a failed Share did not deliver, for the next call.
 func (s *rates) giveBack(a *permit.Ask) {
 	s.ask.Sent += a.Sent
 	s.ask.Spent += a.Spent - a.UnusedTokens
 	s.ask.Wait = max(s.ask.Wait, a.Wait)
 }
 
-// goAlone goes on with the last share.
+// goAlone continues at the rate of the last share, without other processes.
 func (s *rates) goAlone(err error) {
 	if s.alone {
 		return
@@ -300,9 +301,9 @@ func (s *rates) goAlone(err error) {
 	s.with.Alone(err, share)
 }
 
-// settle corrects the estimated tokens of a request by those of its answer.
+// settle corrects a request's estimated tokens to those of its answer.
 func (s *rates) settle(estimate, used float64) {
-	const most = 1e9 // tokens of one request, whatever the answer says
+	const most = 1e9 // upper bound for one request, whatever the answer says
 	used = min(max(used, 0), most)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -319,7 +320,7 @@ func (s *rates) settle(estimate, used float64) {
 	s.ask.Spent += used - estimate
 }
 
-// hold tells the others that the endpoint wants no requests for some time.
+// hold sends nothing for the time that the endpoint asked for, and tells the other processes.
 func (s *rates) hold(ctx context.Context, now func() time.Time, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -330,9 +331,9 @@ func (s *rates) hold(ctx context.Context, now func() time.Time, wait time.Durati
 	s.hurry(ctx, now)
 }
 
-// tell takes note of what the endpoint reported with the answer to a request, and tells the
-// others: at once if it refused the request, or else with the next permits. It reports whether
-// a refusal of this request is explained by it.
+// tell records the limits that the endpoint reported in an answer, and shares them: at once if the
+// endpoint refused the request, otherwise with the next permits. It returns true if the report
+// explains the refusal.
 func (s *rates) tell(ctx context.Context, now func() time.Time, t *Ticket, sent time.Time) (explained bool) {
 	if !t.reports() {
 		return false
@@ -349,8 +350,7 @@ func (s *rates) tell(ctx context.Context, now func() time.Time, t *Ticket, sent 
 	return !t.report.Accepted && t.usedUp(s.ask.Each) && !s.grant.Doubted
 }
 
-// answered tells the others of an answer that reports nothing of the limits, with their next
-// permits.
+// answered counts an answer that reports no limits. The count is shared with the next permits.
 func (s *rates) answered(sent time.Time, accepted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -366,8 +366,8 @@ func (s *rates) answered(sent time.Time, accepted bool) {
 	}
 }
 
-// refused tells the others that a request of an epoch was refused. It reports whether they
-// know it;
+// refused records that a request of this epoch was refused because of the rate, and shares that at
+// once. It returns false if this process is alone, so that the caller must slow down by itself.
 func (s *rates) refused(ctx context.Context, now func() time.Time, epoch int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -381,7 +381,7 @@ func (s *rates) refused(ctx context.Context, now func() time.Time, epoch int64) 
 	return true
 }
 
-// hurry shares what the others need at once.
+// hurry shares at once, or right after the current call of Share.
 func (s *rates) hurry(ctx context.Context, now func() time.Time) {
 	switch {
 	case s.asking != nil:
