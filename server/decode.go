@@ -242,6 +242,10 @@ func (d *decoder) object(at string, v any, dst reflect.Value) {
 
 // unknown records a member without a field.
 func (d *decoder) unknown(at, key string, names []string) {
+	if len(d.mistakes) >= maxMistakes {
+		d.more++
+		return
+	}
 	message, near := nearestTo("unknown field "+strconv.Quote(shortened(key)), key, names)
 	d.add(Mistake{Pointer: document.Join(at, key), Code: proviso.Invalid, Message: message, Nearest: near, Valid: fewNames(names)})
 }

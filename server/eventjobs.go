@@ -116,6 +116,14 @@ func (m *monitoring) leaseChunk(ctx context.Context, live *liveWatch, slots chan
 		work.leave(m.now())
 	}
 	work.change(func(x *watchState) { x.leased += len(c.leases) })
+	if err != nil || len(c.leases) == 0 {
+		return c, err
+	}
+	// Events that came after the key was revoked may be among these, so it is read again.
+	if c.key, err = m.s.keyOf(ctx, store.Run{CreatedBy: live.CreatedBy}); err != nil {
+		m.release(ctx, &c, 0)
+		c.leases, err = nil, m.lacks(ctx, work, err)
+	}
 	return c, err
 }
 
@@ -127,12 +135,20 @@ func (m *monitoring) opened(ctx context.Context, live *liveWatch, work *watchWor
 	if err == nil {
 		key, err = m.s.keyOf(ctx, store.Run{CreatedBy: live.CreatedBy})
 	}
-	var e *proviso.Error
-	if err != nil && ctx.Err() == nil && errors.As(err, &e) && e.Code != proviso.Unavailable {
-		work.stuck(provider.KeyTrouble, e.Error(), m.now())
-		return nil, key, nil
+	if err != nil {
+		return nil, key, m.lacks(ctx, work, err)
 	}
-	return set, key, err
+	return set, key, nil
+}
+
+// lacks notes an error as a trouble of a watch, or returns it if it may pass by itself.
+func (m *monitoring) lacks(ctx context.Context, work *watchWork, err error) error {
+	var e *proviso.Error
+	if ctx.Err() == nil && errors.As(err, &e) && e.Code != proviso.Unavailable {
+		work.stuck(provider.KeyTrouble, e.Error(), m.now())
+		return nil
+	}
+	return err
 }
 
 // evaluateChunk evaluates events one after the other. When stopping ends, it releases the

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,6 +141,65 @@ func TestWatchWithoutKey(t *testing.T) {
 	list := f.ask("GET", "/v1/alarms?kind=silent", "", bearer(other)).object(t).At("items").([]any)
 	if len(list) != 1 || !strings.Contains(list[0].(*value.Object).Text("reason"), "revoked") {
 		t.Errorf("%s", value.AppendJSON(nil, list))
+	}
+}
+
+// revokingStore revokes a key as soon as events are leased.
+type revokingStore struct {
+	testStore
+	key string
+}
+
+func (s revokingStore) In(p store.Project) store.ProjectStore {
+	return revokingEvents{s.testStore.In(p), s}
+}
+
+type revokingEvents struct {
+	store.ProjectStore
+	of revokingStore
+}
+
+func (s revokingEvents) LeaseEvents(ctx context.Context, l store.LeaseEvents) ([]store.EventLease, error) {
+	leases, err := s.ProjectStore.LeaseEvents(ctx, l)
+	if err == nil && len(leases) > 0 {
+		_, err = s.of.RevokeKey(ctx, s.of.key)
+	}
+	return leases, err
+}
+
+// TestWatchKeyRevokedMeanwhile: a key that is revoked after a worker read it pays for nothing
+// that is leased after that.
+func TestWatchKeyRevokedMeanwhile(t *testing.T) {
+	t.Parallel()
+	db := openStore(t, filepath.Join(t.TempDir(), "proviso.db"))
+	key, secret, err := db.CreateKey(t.Context(), store.NewKey{Name: "a", Project: store.DefaultProject, Scopes: []store.Scope{store.Evaluate, store.Ingest, store.Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other, err := db.CreateKey(t.Context(), store.NewKey{Name: "b", Project: store.DefaultProject, Scopes: []store.Scope{store.Ingest, store.Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	f := start(t, server.Options{Store: revokingStore{db, key.ID}, Jobs: db, Judge: byOutput(&asked), WatchWorkers: 2, Poll: 20 * time.Millisecond, ChartEvery: 50 * time.Millisecond})
+	for _, x := range [][3]string{{"PUT", "/v1/assertion-sets/replies", sorrySet}, {"PUT", "/v1/watches/tone", plainWatch},
+		{"POST", "/v1/events", `{"events": [{"id": "e1", "agent": "support", "output": "Within 30 days."}]}`}} {
+		if got := f.ask(x[0], x[1], x[2], bearer(secret)); got.status >= 300 {
+			t.Fatal(got)
+		}
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		w := f.ask("GET", "/v1/watches/tone", "", bearer(other)).object(t)
+		causes, _ := w.At("causes").([]any)
+		if len(causes) == 1 && causes[0] == "key" && w.Object("queue").At("pending") == 1.0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s", value.AppendJSON(nil, w))
+		}
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("%d calls with a revoked key", n)
 	}
 }
 

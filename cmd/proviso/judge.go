@@ -171,6 +171,9 @@ func asksJudge(req *judge.Request) bool {
 func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 	shown := shownName(name)
 	data, err := a.readBounded(name, holdsRequest, judge.MaxBody)
+	if proviso.CodeOf(err) == proviso.Limit { // the request is wrong, not undecided
+		err = proviso.Errorf(proviso.Invalid, "%w", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -201,7 +201,7 @@ func (a *app) replayedWatches(ctx context.Context, f *monitorReplay) ([]replayed
 				r.wrong(doc, at, unknownSet(name, named, f.sets))
 			}
 		}
-		if one.set != nil {
+		if one.set != nil && len(one.set.request.Assertions) > 0 {
 			r.unknownObjectives(doc, &w, one.set)
 		}
 		list = append(list, one)
