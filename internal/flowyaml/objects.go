@@ -1,7 +1,6 @@
-// Package flowyaml finds objects in text and reads them as js-yaml 5 does, with the
-// tags of YAML 1.1 that promptfoo adds. It reads JSON, and what models write
-// instead of JSON (single quotes, bare keys, comments, trailing commas, Python
-// literals, truncated objects).
+// Package flowyaml finds objects in text and reads them as js-yaml 5 does, with the tags
+// of YAML 1.1 that promptfoo adds: JSON, and what models write instead of JSON (single
+// quotes, bare keys, comments, trailing commas, Python literals, truncated objects).
 //
 // Start at [Objects]; [Parse] reads one mapping.
 package flowyaml

@@ -200,6 +200,6 @@ func isTimestamp(s string) bool {
 		return false
 	}
 	day, err := time.Parse("2006-1-2", m[1]+m[2])
-	// Date.UTC reads years below 100 as years of the twentieth century
+	// Date.UTC reads years below 100 as those of the twentieth century.
 	return err == nil && day.Year() >= 100
 }
