@@ -18,7 +18,10 @@ const maxMistakes = 100
 // reading is one pass over a suite's files: their content, and every mistake in them.
 // It is used by one goroutine.
 type reading struct {
-	ctx             context.Context // context of Read; never done in a later pass over the cases, whose consumer stops it between cases
+	// ctx is the context of Read. In a pass over the cases it is never done: the
+	// consumer can stop a pass between cases.
+	ctx context.Context
+
 	options         Options
 	files           *Files
 	env             proviso.Env
