@@ -27,7 +27,7 @@ const (
 
 // Scheduler gives turns to keys. It is safe for concurrent use.
 type Scheduler struct {
-	slots int // turns that all keys may hold at once
+	slots int // maximum number of ordinary turns; light ones come in addition
 
 	mu              sync.Mutex
 	shares          map[string]*share
