@@ -64,7 +64,7 @@ func one(yes bool) float64 {
 // flowyaml.
 func newContainsJSON(c *Compiler, s *Spec) (Check, error) {
 	schema, err := c.schemaOf(s)
-	// A keyword of a later draft matters only once there is an object to check
+	// A keyword of a later draft matters only once there is an object to check.
 	var unknown *jsonschema.KeywordError
 	if err != nil && !errors.As(err, &unknown) {
 		return nil, err
