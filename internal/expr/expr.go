@@ -116,7 +116,7 @@ func (d *dialect) compile(text string) (*Condition, error) {
 func (d *dialect) gives(ast *cel.Ast, text string) string {
 	out := ast.OutputType()
 	if out == cel.DynType && d.typed != nil {
-		// A type error is not a mistake here: the untyped environment accepted the text
+		// A type error is not a mistake here: the untyped environment accepted the text.
 		if env, err := d.typed(); err == nil {
 			if known, issues := env.Compile(text); issues.Err() == nil {
 				out = known.OutputType()
