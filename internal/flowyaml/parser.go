@@ -175,7 +175,7 @@ func (p *parser) node(depth int) (n node, ok bool, err error) {
 		}
 	}
 	if anchor != "" {
-		// The anchor is assigned where a collection begins; its value is known at its end
+		// The anchor is assigned where a collection begins; its value is known at its end.
 		if held == nil {
 			held = p.hold(anchor)
 		}

@@ -17,7 +17,7 @@ type reader struct {
 	done    bool
 	slashes bool // turn // into #
 
-	// State of the current line, to tell comments from quoted text and addresses
+	// State of the current line, to tell comments from quoted text and addresses.
 	quote     byte // the open quote, 0 if none
 	backslash int  // number of backslashes directly before pos
 	scheme    bool // the word contains ://

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// The tags that promptfoo's reader knows; all others are errors
+// The tags that promptfoo's reader knows; all others are errors.
 const (
 	tagPrefix = "tag:yaml.org,2002:"
 	tagMap    = tagPrefix + "map"
