@@ -23,7 +23,7 @@ func findNode(n *yaml.Node, segments []string, key bool) *yaml.Node {
 			}
 		}
 		// The alias itself is what the user wrote here; it is resolved only to descend
-		// further
+		// further.
 		if i == len(segments)-1 {
 			return next
 		}
