@@ -315,7 +315,7 @@ func explain(e *yaml.LoadError) string {
 		{"cannot start any token", "this character cannot begin a value; quote the text"},
 		{"expected ',' or ']'", "the list" + began + " needs a comma or a closing bracket"},
 		{"expected ',' or '}'", "the mapping" + began + " needs a comma or a closing brace"},
-		{"expected '-' indicator", "the list" + began + " goes on with something else; check the indentation"},
+		{"expected '-' indicator", "the list" + began + " continues with something else; check the indentation"},
 		{"expected <document start>", "text after the end of the value; check the indentation"},
 		{"unexpected end of stream", "the quoted text" + began + " is not closed"},
 		{"could not find expected ':'", "a key without a colon, or a text that needs quotes or indentation"},
