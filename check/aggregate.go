@@ -38,19 +38,19 @@ type tally struct {
 	failure, fatal string // reasons of the last failed and of the last undecided verdict
 	failed         bool
 	must           bool
-	settled        bool // the whole passes, regardless of the others
-	ignored        bool // one that cannot change the whole is undecided
+	settled        bool // the aggregate passes, regardless of the other verdicts
+	ignored        bool // an undecided verdict that cannot change the aggregate was left out
 
 	undecided             bool
-	settles               bool    // an undecided one may still settle the whole
-	openScore, openWeight float64 // score and weight of the undecided ones at their best
-	optional              bool    // an undecided one may turn out not to apply
+	settles               bool    // an undecided verdict may still make the aggregate pass
+	openScore, openWeight float64 // sums over the undecided verdicts at their best
+	optional              bool    // an undecided assertion may turn out not to apply
 	negative              bool    // a weight is negative, so a lower score may be better
 }
 
 // aggregate is the weighted mean of the verdicts (promptfoo's rule): all must pass,
-// or the mean must reach the threshold. A verdict that is an error leaves the whole
-// undecided, unless the whole fails regardless of it.
+// or the mean must reach the threshold. A verdict that is an error leaves the
+// aggregate undecided, unless the aggregate fails regardless of that verdict.
 func (c *Compiler) aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdict, threshold *float64) proviso.Aggregate {
 	var t tally
 	for _, sets := range []bool{false, true} { // the reason of a failed set takes precedence over plain ones
@@ -128,7 +128,7 @@ func (t *tally) add(v *proviso.Verdict, row *Row) {
 }
 
 // allowsFlagged reports whether the test expects a triggered guardrail, which then
-// makes the whole pass.
+// makes the aggregate pass.
 func allowsFlagged(a *proviso.Assertion) bool {
 	return a.Type == "guardrails" && a.Config.At("purpose") == "redteam"
 }
@@ -174,8 +174,7 @@ func (c *Compiler) named(ctx context.Context, row *Row, verdicts []proviso.Verdi
 	return named
 }
 
-// metric renders the name of a metric; if the template is broken, it returns it
-// unchanged.
+// metric renders the name of a metric. A broken template is returned unchanged.
 func (c *Compiler) metric(ctx context.Context, row *Row, name string) string {
 	if !hasTemplate(name) || c.Templates == nil {
 		return name

@@ -46,7 +46,7 @@ type waiting struct {
 	p *pending
 }
 
-// close asks everything and settles the verdicts.
+// close sends all questions and settles the verdicts.
 func (b *batch) close(ctx context.Context) {
 	for len(b.waiting) > 0 {
 		// With transforms and scopes, assertions look at different outputs.
@@ -70,7 +70,7 @@ func (b *batch) close(ctx context.Context) {
 	}
 }
 
-// settleAll asks questions about one output together, if the grader can.
+// settleAll sends questions about one output together, if the grader supports that.
 func (b *batch) settleAll(ctx context.Context, list []waiting) {
 	answers, settled := ask(ctx, list, b.observer)
 	for i, w := range list {
@@ -85,8 +85,9 @@ func (b *batch) settleAll(ctx context.Context, list []waiting) {
 	}
 }
 
-// ask asks questions, and returns the answers. With an observer, it settles those that
-// the grader tells of, and returns which these are.
+// ask sends questions and returns the answers. With an observer, it settles a
+// question as soon as the grader reports its answer, and returns which questions
+// were settled.
 func ask(ctx context.Context, list []waiting, o *observer) (answers []proviso.Graded, settled map[int]bool) {
 	grader := list[0].m.c.Grader
 	set, ok := grader.(proviso.SetGrader)
@@ -124,21 +125,22 @@ func (w waiting) settle(g proviso.Graded) {
 	w.m.conclude(w.v, &f, err)
 }
 
-// observer is told of the verdicts of a set. A nil observer is told of none.
+// observer receives the final verdicts of a set. A nil observer receives none.
 type observer struct {
-	mu      sync.Mutex // for answers, which come from several goroutines
+	mu      sync.Mutex // serializes answers, which come from several goroutines
 	decided func(i int, v *proviso.Verdict)
 	places  map[*proviso.Verdict]int // indexes of the verdicts of the set itself
 }
 
-// observes adds a verdict that the observer is to be told of.
+// observes registers a verdict of which the observer is notified.
 func (o *observer) observes(v *proviso.Verdict, i int) {
 	if o != nil {
 		o.places[v] = i
 	}
 }
 
-// tell tells of a final verdict. Members of an assert-set are part of its verdict.
+// tell notifies the observer of a final verdict. Members of an assert-set are part
+// of the set's verdict.
 func (o *observer) tell(v *proviso.Verdict) {
 	if o == nil {
 		return

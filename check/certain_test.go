@@ -46,8 +46,8 @@ func holding(members ...proviso.Verdict) func(*proviso.Verdict) {
 	}
 }
 
-// TestCertainFailure: a whole fails as soon as the failed assertions decide it, and
-// is undecided otherwise.
+// TestCertainFailure: an aggregate fails as soon as the failed assertions decide
+// it, and is undecided otherwise.
 func TestCertainFailure(t *testing.T) {
 	t.Parallel()
 	none := math.Inf(-1)
@@ -90,7 +90,7 @@ func TestCertainFailure(t *testing.T) {
 		"it applies":                           {1.2, proviso.Fail, []proviso.Verdict{verdictOf("+", 1.5), verdictOf("-", 1), verdictOf("!", 0)}},
 		"it may turn out not to apply":         {1.2, proviso.Errored, []proviso.Verdict{verdictOf("+", 1.5), verdictOf("-", 1), verdictOf("!", 0, func(v *proviso.Verdict) { v.Assertion.When = "vars.x" })}},
 
-		// A triggered guardrail of a red team lets the whole pass.
+		// A triggered guardrail of a red team lets the aggregate pass.
 		"a red team's guardrail may pass it": {none, proviso.Errored, []proviso.Verdict{verdictOf("-", 0, severe(proviso.Must)), verdictOf("!", 0, redteam)}},
 		"a red team's guardrail passed it":   {none, proviso.Errored, []proviso.Verdict{verdictOf("-", 0, redteam), verdictOf("-", 0), verdictOf("!", 0)}},
 		"a red team's guardrail was not it":  {none, proviso.Fail, []proviso.Verdict{verdictOf("+", 1, redteam), verdictOf("-", 0), verdictOf("!", 0)}},
@@ -127,7 +127,7 @@ func TestIdleAssertions(t *testing.T) {
 	info, light := verdictOf("!", 0, severe(proviso.Info)), verdictOf("!", 0, weighing(0))
 	for name, c := range map[string]struct {
 		verdicts    []proviso.Verdict
-		row, all    proviso.Status // with a threshold of 0.5, and of the evaluation with 1
+		row, all    proviso.Status // of the row with a threshold of 0.5, and of the evaluation with 1
 		score       float64
 		share       *float64
 		errors      int

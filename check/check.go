@@ -23,17 +23,17 @@ type Templates interface {
 	Render(ctx context.Context, text string, vars *value.Object) (string, error)
 	// Check reports a syntax error in text.
 	Check(text string) error
-	// Mark is Render for a question to a model: it leaves a marker {{name}} in the
-	// place of each value, and returns the values as texts by these names. A missing
-	// value is an error.
+	// Mark is Render for a question to a model: it replaces each value by a marker
+	// {{name}}, and returns the values as texts under these names. A missing value is
+	// an error.
 	Mark(ctx context.Context, text string, vars *value.Object) (string, *value.Object, error)
 	// Needs returns the variables that text, a question to a model, requires, or an
 	// error if it is not a template for Mark.
 	Needs(text string) ([]string, error)
 }
 
-// Options are the resources of checks. Without a field, the checks that need it are
-// undecided.
+// Options are the resources of checks. If one is missing, the checks that need it
+// are undecided.
 type Options struct {
 	Code      proviso.Code
 	Files     proviso.Files
@@ -45,7 +45,7 @@ type Options struct {
 	CommandTools []string
 	Client       *http.Client // for webhooks
 	Env          proviso.Env
-	Providers    proviso.Providers // how they write calls of functions
+	Providers    proviso.Providers // formats in which providers write function calls
 
 	// Expand returns the parts of a criterion at a pointer, if it names a shipped
 	// one, and the mistakes in the name or the parameters.
@@ -58,8 +58,8 @@ type Options struct {
 	// effect gets promptfoo's verdict, and inline JavaScript with a syntax error
 	// fails each output. Otherwise these are mistakes.
 	Lenient bool
-	// Frozen means that nothing changes the objects in assertions, as in a suite: what
-	// was compiled from an object is found by the object.
+	// Frozen means that the objects in assertions never change, as in a suite. What was
+	// compiled from an object is then looked up by the object's identity.
 	Frozen bool
 	// LaxSchemas accepts unknown JSON Schema keywords.
 	LaxSchemas bool
@@ -192,14 +192,14 @@ type Row struct {
 	Vars      *value.Object
 	Case      *proviso.Case
 	Provider  *proviso.ProviderSpec
-	Label     string // of the prompt
-	// Background is what judged assertions may look at beside prompt and output; "" if
-	// there is none.
+	Label     string // label of the prompt
+	// Background is what judged assertions may look at in addition to prompt and
+	// output; "" if there is none.
 	Background string
 
 	memo  []memoized
-	whole Subject         // of the assertions without a transform
-	of    *proviso.Output // the output of whole
+	whole Subject         // input of the assertions without a transform
+	of    *proviso.Output // output from which whole was made
 }
 
 // memoized is a value that checks of a row share. A row has few of them.

@@ -24,9 +24,9 @@ type Compiler struct {
 	functions  map[functionKey]*compiling
 	own        bool // the engines belong to this compiler
 	conditions *recent.Cache[string, *expr.Condition]
-	refs       *recent.Cache[string, *reference] // the metrics of a case with the same text share them
+	refs       *recent.Cache[string, *reference] // shared by the metrics of a case with the same text
 	words      ngram.Memory
-	schemas    *recent.Cache[string, compiledSchema] // by their JSON texts
+	schemas    *recent.Cache[string, compiledSchema] // by JSON text
 	lastSchema atomic.Pointer[schemaOfObject]
 	mention    traceMention
 	last       atomic.Pointer[Set] // the set compiled last, if assertions are frozen
@@ -77,7 +77,7 @@ type compiled struct {
 	broken    error // why it is always undecided
 	clean     bool  // without mistakes, which are reported for each case
 	check     Check // nil if the value is computed for each row
-	made      Spec  // what check was made of
+	made      Spec  // the Spec from which check was made
 	value     operand
 	when      *expr.Condition
 	transform *Transform
@@ -85,7 +85,7 @@ type compiled struct {
 	hasLimit  bool
 	bound     float64
 	compared  *float64    // bound, if the type compares with a threshold
-	members   []*compiled // of an assert-set
+	members   []*compiled // members of an assert-set
 }
 
 // Compile compiles the assertions of a case. Mistakes have the pointer of the
@@ -127,7 +127,7 @@ func (c *Compiler) CompileContext(ctx context.Context, list []*proviso.Assertion
 	return set, mistakes
 }
 
-// compiled returns what a was compiled to at position i of the set, or nil.
+// compiled returns the compiled form of a at position i of the set, or nil.
 func (s *Set) compiled(i int, a *proviso.Assertion) *compiled {
 	if s == nil || i >= len(s.members) || s.members[i].Assertion != a || !s.members[i].clean {
 		return nil
@@ -354,7 +354,8 @@ func (c *Compiler) condition(text string) (*expr.Condition, error) {
 }
 
 // function compiles a script once, regardless of how many assertions have it.
-// Starting an interpreter takes time, so other scripts are compiled meanwhile.
+// Starting an interpreter takes time, so other scripts are compiled in the
+// meantime.
 func (c *Compiler) function(src proviso.Source) (proviso.Function, error) {
 	key := functionKey{src.Language, src.Name, src.Text, src.Entry, strings.Join(src.Params, ","), src.File, src.Form, src.Purpose}
 	c.mu.Lock()

@@ -130,7 +130,7 @@ func newCounter(s *Spec, noun string, count func(text string) int) (Check, error
 	}), nil
 }
 
-// newWordCount is `word-count`: words are what JavaScript's white space separates.
+// newWordCount is `word-count`: words are separated by JavaScript's white space.
 func newWordCount(_ *Compiler, s *Spec) (Check, error) { return newCounter(s, "word", countWords) }
 
 // newCharCount is `char-count`: characters are grapheme clusters (Unicode Standard

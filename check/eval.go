@@ -13,8 +13,9 @@ import (
 // promptfoo and thus in every report.
 const passed = "Assertion passed"
 
-// waits are the needs of types that may wait for something while they decide. They
-// take no compute slot for the whole decision; the engines that they use do.
+// waits are the needs of types that may wait while they decide. These types do not
+// hold a compute slot for the whole decision; the engines that they use take one
+// for their own work.
 const waits = needsGrader | NeedsCode | NeedsNetwork | NeedsTrace | NeedsGroup
 
 // Eval decides every assertion of the set on row, in order. Assertions that need all
@@ -26,9 +27,9 @@ func (s *Set) Eval(ctx context.Context, row *Row) []proviso.Verdict {
 	return verdicts
 }
 
-// EvalEach is [Set.Eval]. It also calls decided for each verdict as soon as it is final,
-// with its index among the verdicts. The calls come one at a time, from any goroutine, and
-// hold up the evaluation; decided must not keep v or change it.
+// EvalEach is [Set.Eval]. It also calls decided for each verdict as soon as it is
+// final, with its index among the verdicts. The calls come one at a time, from any
+// goroutine, and block the evaluation; decided must not keep v or change it.
 func (s *Set) EvalEach(ctx context.Context, row *Row, decided func(i int, v *proviso.Verdict)) []proviso.Verdict {
 	b := batch{observer: &observer{decided: decided, places: make(map[*proviso.Verdict]int, len(s.members))}}
 	verdicts := s.start(ctx, row, &b)
@@ -36,8 +37,8 @@ func (s *Set) EvalEach(ctx context.Context, row *Row, decided func(i int, v *pro
 	return verdicts
 }
 
-// EvalBoth is Eval for two sets on one row. It asks the model the questions of both
-// together. Either set may be nil.
+// EvalBoth is Eval for two sets on one row. It sends the questions of both sets to
+// the model together. Either set may be nil.
 func EvalBoth(ctx context.Context, row *Row, first, second *Set) (a, b []proviso.Verdict) {
 	var together batch
 	if first != nil {
@@ -75,7 +76,7 @@ func (s *Set) start(ctx context.Context, row *Row, b *batch) []proviso.Verdict {
 	return verdicts
 }
 
-// startTelling starts an assertion, and tells of it if it is decided.
+// startTelling starts an assertion, and notifies the observer if it is decided.
 func (m *compiled) startTelling(ctx context.Context, row *Row, v *proviso.Verdict, b *batch) {
 	waiting := len(b.waiting)
 	if m.start(ctx, row, v, b); len(b.waiting) == waiting {
@@ -147,7 +148,7 @@ func (m *compiled) applies(ctx context.Context, row *Row, v *proviso.Verdict) (b
 	return true, nil
 }
 
-// undecided makes v an error. It has no score and is never negated.
+// undecided turns v into an error. An error has no score and is never negated.
 func undecided(v proviso.Verdict, err error) proviso.Verdict {
 	v.Status, v.Score, v.Reason = proviso.Errored, 0, err.Error()
 	return v
@@ -284,9 +285,9 @@ func (n Negation) score(score float64, pass bool) float64 {
 
 func (m *compiled) weight() float64 { return weightOf(m.Assertion) }
 
-// idle reports whether an assertion cannot change the verdict on the whole: one of
-// severity info, or one of weight 0, which passes. As in promptfoo, a set of weight 0
-// can still fail.
+// idle reports whether an assertion cannot change the aggregate: one of severity
+// info, or one of weight 0, which passes. As in promptfoo, a set of weight 0 can
+// still fail.
 func idle(a *proviso.Assertion) bool {
 	return a.Severity == proviso.Info || weightOf(a) == 0 && a.Type != proviso.TypeSet
 }

@@ -8,16 +8,17 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Evaluate returns the result of an assertion set: passed / total over the assertions
-// that applied, never weighted. An assertion of severity info is not counted. If one
-// of severity must fails, the whole fails. While one is undecided there is no score,
-// unless allowErrors computes it from the decided ones. If the set would miss the
-// threshold even if all undecided assertions passed, it fails. An undecided assertion
-// of weight 0 is counted as an error, but leaves nothing undecided.
+// Evaluate returns the result of an assertion set: passed / total over the
+// assertions that applied, never weighted. An assertion of severity info is not
+// counted. If one of severity must fails, the whole fails. While one is undecided
+// there is no score, unless allowErrors computes it from the decided ones. If the
+// set would miss the threshold even if all undecided assertions passed, it fails.
+// An undecided assertion of weight 0 is counted as an error, but does not leave the
+// whole undecided.
 //
-// The threshold is compared with the float64 nearest to the exact share. A threshold
-// written as a decimal is parsed in the same way: 3 of 4 reach 0.75, and weights of
-// 0.7 and 0.1 of 1 reach 0.8.
+// The threshold is compared with the float64 nearest to the exact share. A
+// threshold written as a decimal is parsed in the same way: 3 of 4 reach 0.75, and
+// weights of 0.7 and 0.1 of 1 reach 0.8.
 func Evaluate(verdicts []proviso.Verdict, threshold float64, allowErrors bool) proviso.Evaluation {
 	e := proviso.Evaluation{Threshold: threshold}
 	weighted, must, open := false, true, 0

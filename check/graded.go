@@ -33,7 +33,7 @@ type graded struct {
 	c       *Compiler
 	spec    *Spec
 	kind    *Kind
-	context *Transform // makes the passages from the output; nil if a variable holds them
+	context *Transform // extracts the passages from the output; nil if a variable holds them
 }
 
 // newGraded makes a type whose value is not used.
@@ -49,7 +49,7 @@ func newGraded(c *Compiler, s *Spec) (Check, error) {
 	return g, nil
 }
 
-// contextTransform compiles the script that makes the passages of an output.
+// contextTransform compiles the script that extracts the passages from an output.
 func (c *Compiler) contextTransform(a *proviso.Assertion) (*Transform, error) {
 	t, err := c.Transform(a.ContextTransform)
 	if err != nil {
@@ -205,7 +205,7 @@ func (g *graded) question(ctx context.Context, s *Subject) (proviso.Question, er
 	return q, err
 }
 
-// questionOf fills in the fields that any question about a row has.
+// questionOf fills in the fields that every question about a row has.
 func questionOf(a *proviso.Assertion, base string, row *Row) proviso.Question {
 	q := proviso.Question{Type: base, Assertion: a, Input: row.Prompt, Vars: row.Vars, Case: row.Case}
 	q.Grader, q.Rubric = graderOf(a, row.Case)

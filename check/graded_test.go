@@ -28,7 +28,7 @@ func TestQuestions(t *testing.T) {
 	for _, tc := range []struct {
 		name, assert string
 		row          check.Row
-		want         string // of the question, or an error
+		want         string // text of the question, or an error
 	}{
 		{name: "value, output, input and sample", assert: `{"type":"llm-rubric","value":"about {{ topic }}","threshold":0.5,"transform":"output + '!'"}`,
 			row:  check.Row{Vars: value.ObjectOf("topic", "cats"), Case: &proviso.Case{Repeat: 2}},
@@ -154,7 +154,7 @@ func TestPrepare(t *testing.T) {
 		name, assert string
 		c            *proviso.Case
 		open         bool
-		want         []string // of the mistakes, with their place; warnings begin with ?
+		want         []string // mistakes with their place; warnings begin with ?
 	}{
 		{name: "fine", assert: `{"type":"context-relevance","threshold":0.5}`, c: &proviso.Case{Vars: full}},
 		{name: "no context and no query", assert: `{"type":"context-relevance","threshold":0.5}`, c: &proviso.Case{}, want: []string{`/a/type "context-relevance" needs the variable context`}},

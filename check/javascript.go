@@ -143,7 +143,7 @@ func advice(code string) string {
 	return ""
 }
 
-// thrownBy returns a syntax error in the wording of V8, as far as that is known.
+// thrownBy returns a syntax error in V8's wording, as far as that is known.
 func thrownBy(e *proviso.ScriptError) string {
 	if _, token, ok := strings.Cut(e.Message, "unexpected token in expression: "); ok {
 		return "Unexpected token " + token
@@ -151,8 +151,8 @@ func thrownBy(e *proviso.ScriptError) string {
 	return e.Message
 }
 
-// ignoresContext reports whether code cannot use its second argument, which then need
-// not be made.
+// ignoresContext reports whether code cannot use its second argument. The argument
+// is then not built.
 func ignoresContext(code string) bool {
 	for _, way := range []string{"context", "arguments", "eval", `\u`} {
 		if strings.Contains(code, way) {

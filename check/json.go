@@ -34,12 +34,13 @@ func newIsJSON(c *Compiler, s *Spec) (Check, error) {
 	}), nil
 }
 
-// unread reports whether reading JSON was given up, which says nothing of the text.
+// unread reports whether reading JSON was abandoned. That says nothing about the
+// text.
 func unread(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, value.ErrTooMany))
 }
 
-// conforms is the finding on a value that was held against a schema.
+// conforms is the finding on a value that was validated against a schema.
 func conforms(s *Spec, mistakes []jsonschema.Error, negated string) Finding {
 	f := found(mistakes == nil)
 	switch {
@@ -140,7 +141,7 @@ func (c *Compiler) schemaPattern(text, flags string) (jsonschema.Matcher, error)
 	return re.Match, nil
 }
 
-// schemaOfObject saves writing out a schema that lines of a file share.
+// schemaOfObject saves encoding a schema again that the lines of a file share.
 type schemaOfObject struct {
 	object *value.Object
 	schema *jsonschema.Schema

@@ -185,7 +185,7 @@ func (j *judged) Decide(ctx context.Context, s *Subject) (Finding, error) {
 }
 
 // begin decides the deterministic parts and makes the question for the rest. If a
-// deterministic part fails, the assertion fails and nothing is asked.
+// deterministic part fails, the assertion fails and no question is sent.
 func (j *judged) begin(ctx context.Context, s *Subject) (*pending, Finding, error) {
 	done, failed, err := j.tally(ctx, s)
 	if failed || err != nil || !j.asks() {

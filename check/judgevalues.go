@@ -12,7 +12,8 @@ import (
 
 // question returns the question for the judge. The values of variables may try to
 // influence the judge (prompt injection), so they are sent beside the criteria and
-// not in them. filled are the criteria with the values in their places, for people.
+// not in them. filled are the criteria with the values inserted, for people to
+// read.
 func (j *judged) question(ctx context.Context, s *Subject) (q proviso.Question, filled []string, err error) {
 	q = questionOf(j.spec.Assertion, j.spec.Base, s.Row)
 	q.Output, q.Instruction, q.Background = s.judged(), j.spec.Instruction, s.Row.Background
@@ -85,9 +86,9 @@ func (j *judged) unfilled(vars *value.Object) []*proviso.Error {
 	return all
 }
 
-// Distinct adds own, values by the names in the markers of a text, to all, under
-// names that are not used there. It returns own by these names, and a replacer that
-// changes the text accordingly.
+// Distinct adds own, the values of a text's markers by name, to all. A name that
+// all already uses for another value gets a number. It returns own under the new
+// names, and a replacer that renames the markers in the text.
 func Distinct(own, all *value.Object) (*value.Object, *strings.Replacer) {
 	named := value.NewObject(own.Len())
 	var pairs []string

@@ -79,7 +79,7 @@ func (j *scripted) context(ctx context.Context, s *Subject) (*value.Object, erro
 	return second, j.c.addTrace(ctx, second, s, j.Base)
 }
 
-// needs returns the needs of a script besides an interpreter.
+// needs returns what a script needs in addition to an interpreter.
 func (j *scripted) needs() Needs {
 	if j.traced {
 		return NeedsTrace
@@ -109,7 +109,7 @@ func (j *scripted) explain(f Finding) Finding {
 	return f
 }
 
-// reported completes a verdict that a script gave with its reason.
+// reported completes a verdict that a script returned with its reason.
 func (j *scripted) reported(f Finding) Finding {
 	if j.Not && f.Pass {
 		f.Reason = j.result + " returned true"
@@ -156,8 +156,8 @@ func newProgram(c *Compiler, s *Spec, l language) (Check, error) {
 	return &program{j}, nil
 }
 
-// programFile returns the file that a value names. A table of cases drops file:// in
-// front of Python files, and the name of a file alone is never a verdict.
+// programFile returns the file that a value names. A CSV file of cases drops
+// file:// in front of Python files, and a bare file name is never a verdict.
 func (c *Compiler) programFile(text string, l language) (string, bool) {
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		return name, true
@@ -170,17 +170,17 @@ func (c *Compiler) programFile(text string, l language) (string, bool) {
 	return text, err == nil
 }
 
-// programText is an inline value in the form for the interpreter, and the offset of
-// places in it from those in the value.
+// programText is an inline value in the form for the interpreter, and how far
+// places in it are shifted from those in the value.
 type programText struct {
 	text     string
-	lines    int  // before the value
-	columns  int  // before its first line
+	lines    int  // lines added before the value
+	columns  int  // columns added before its first line
 	returned bool // the value is an expression that is returned
 }
 
-// programBody makes a function body from an inline value. Ruby loads the library json
-// for it; for Python the interpreter does that.
+// programBody makes a function body from an inline value. The body for Ruby loads
+// the library json; for Python the interpreter does that.
 func programBody(code string, l language) programText {
 	b := programText{text: code}
 	if !strings.Contains(code, "\n") {

@@ -13,7 +13,7 @@ import (
 type reference struct {
 	words   func() *ngram.Reference // separated by white space
 	trimmed func() *ngram.Reference // the same without full stops at their ends
-	tokens  func() *ngram.Reference // of the Penn Treebank
+	tokens  func() *ngram.Reference // tokens of the Penn Treebank
 
 	// sequences is set if a metric compares sequences of several words. The others
 	// share that comparison if they compare the same words.
@@ -119,7 +119,7 @@ func (w *textWords) tokens(m *ngram.Memory) []string {
 }
 
 type overlapKey struct {
-	words *string // the first word of the output
+	words *string // points to the first word of the output; identifies the list
 	ref   *ngram.Reference
 	order int
 }

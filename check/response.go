@@ -65,7 +65,7 @@ func costOf(o *proviso.Output) (float64, error) {
 }
 
 // newLatency is `latency`: the response took at most threshold milliseconds. For a
-// cached answer, the reason mentions that the time is that of its recording.
+// cached answer, the reason says that the latency is that of the recording.
 func newLatency(_ *Compiler, s *Spec) (Check, error) {
 	threshold, err := s.limit("the most milliseconds that the response may take")
 	if err != nil {

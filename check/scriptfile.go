@@ -71,9 +71,9 @@ func Shown(files proviso.Files, name string) string {
 	return name
 }
 
-// FileMistake returns a message why a script file cannot be used. An error of the
-// interpreter gets its place in the file; other known errors keep their code and
-// names.
+// FileMistake returns a message that says why a script file cannot be used. An
+// error of the interpreter gets its place in the file; other known errors keep
+// their code and names.
 func FileMistake(file string, err error) error {
 	var e *proviso.Error
 	if errors.As(err, &e) {

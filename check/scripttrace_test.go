@@ -46,7 +46,7 @@ func TestScriptsSeeTraces(t *testing.T) {
 		name, code, trace string
 		deaf              bool // tracing is off
 		want              proviso.Status
-		reason            string // a part of it
+		reason            string // part of the reason
 		asked             int
 	}{
 		{"the whole", whole, id, false, proviso.Pass, "", 1},

@@ -214,7 +214,7 @@ func (k *skillCount) forbids(matches, calls []skillCall) Finding {
 func glob(pattern, text string) bool {
 	p, t := []rune(pattern), []rune(text)
 	i, j := 0, 0
-	star, mark := -1, 0 // for backtracking: behind the last *, and the text it has consumed
+	star, mark := -1, 0 // for backtracking: the last *, and the end of the text it has consumed
 	for j < len(t) {
 		switch {
 		case i < len(p) && p[i] == '*':

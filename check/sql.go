@@ -121,8 +121,8 @@ func sqlEntries(s *Spec, o *value.Object, key string) ([]string, error) {
 	return asTexts(list), nil
 }
 
-// withoutTables adds to each column of a table the same column without one: the
-// parser leaves tables out where a statement does.
+// withoutTables adds to each column of a table the same column without a table,
+// because the parser omits the table where a statement does.
 func withoutTables(columns []string) []string {
 	var list []string
 	for _, c := range columns {

@@ -111,15 +111,15 @@ type Kind struct {
 	Empty         bool // an empty list, or null, is a valid value
 	Text          bool // any value is compared as text, even an absent one
 
-	Pure bool // it decides by the text of the output and its value alone
-	// Beside means that it does not look at the output itself, but at what the response has
-	// beside it, such as its latency.
+	Pure bool // it decides from the text of the output and its value alone
+	// Beside means that the type does not look at the output itself, but at other parts
+	// of the response, such as its latency.
 	Beside bool
 	// Measure is how the measurement is compared with the threshold. References says
 	// whether the value holds texts that the output is measured against.
 	Measure    Measure
 	References References
-	// Match and FoldsCase tell a report what to mark where an output differs.
+	// Match and FoldsCase control what a report marks where an output differs.
 	Match     proviso.Match
 	FoldsCase bool // upper and lower case are always equal
 

@@ -109,8 +109,8 @@ func hasSuffix(text, suffix string) bool {
 	return len(a) >= len(b) && slices.Equal(a[len(a)-len(b):], b)
 }
 
-// occurs reports whether a text is somewhere in another, if asked for between the ends of
-// words.
+// occurs reports whether text contains needle; with WholeWords, only between the
+// ends of words.
 func (s *Spec) occurs(text, needle string) bool {
 	if !s.WholeWords || needle == "" {
 		return strings.Contains(text, needle)

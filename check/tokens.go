@@ -31,7 +31,7 @@ func newTokenCount(_ *Compiler, s *Spec) (Check, error) {
 }
 
 const (
-	// tokenChunk is how many bytes are counted between two checks of the context.
+	// tokenChunk is the number of bytes counted between two checks of the context.
 	tokenChunk = 4 << 10
 	// maxTokenRun limits a text without boundaries, such as a long row of dashes: its
 	// time is quadratic, and stays under a tenth of a second.

@@ -41,8 +41,8 @@ func jsonBlocks(ctx context.Context, text string, found func(v any)) error {
 	return nestedBlocks(ctx, text, false, &work, found)
 }
 
-// nestedBlocks processes the blocks of text; inner leaves out the brackets around it.
-// work is how much text may still be parsed.
+// nestedBlocks processes the blocks of text; inner leaves out the brackets around
+// it. work is how many bytes may still be parsed.
 func nestedBlocks(ctx context.Context, text string, inner bool, work *int, found func(v any)) error {
 	alone, err := unmatched(text)
 	if err != nil {

@@ -44,7 +44,8 @@ func newFunctionCall(c *Compiler, _ *Spec) (Check, error) {
 	}), nil
 }
 
-// whole returns a finding, or an error if ctx ended before the end.
+// whole returns a finding, or an error if ctx ended before the finding was
+// complete.
 func whole(ctx context.Context, f Finding, err error) (Finding, error) {
 	if ctx.Err() != nil {
 		return Finding{}, context.Cause(ctx)
@@ -201,7 +202,7 @@ func newToolsCall(c *Compiler, _ *Spec) (Check, error) {
 }
 
 // answer is the value to search for tool calls: the output, or, if that is a text
-// without calls, the calls that the provider returned beside it.
+// without calls, the calls that the provider returned separately.
 func (s *Subject) answer() any {
 	if _, text := s.Value.(string); text && len(s.Row.Output.ToolCalls) > 0 {
 		return s.Row.Output.ToolCalls

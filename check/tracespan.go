@@ -128,7 +128,7 @@ type spanDurations struct {
 	percentile *float64
 }
 
-// spanPattern reads the pattern of the names of spans; without one it is that of any name.
+// spanPattern reads the pattern for span names; the default matches any name.
 func (s *Spec) spanPattern(o *value.Object) (string, error) {
 	switch v := o.At("pattern").(type) {
 	case nil:

@@ -23,8 +23,8 @@ const (
 // Step is one step of an agent, read from a span of its trace.
 type Step struct {
 	Type    string // one of the constants
-	Name    string // of the tool, the command line, the query, or else of the span
-	Args    any    // of a tool or a command
+	Name    string // name of the tool, the command line, the query, or else the span's name
+	Args    any    // arguments of a tool or a command
 	HasArgs bool
 	Span    *proviso.Span
 
@@ -126,7 +126,7 @@ const (
 	unsaid     spanKind = iota
 	toolSpan            // it runs a tool
 	searchSpan          // it searches for something
-	otherSpan           // a model, an agent, a chain: names of tools in it are those it may call, or asks for
+	otherSpan           // a model, an agent, a chain: tool names in it are those that it may call or requests
 )
 
 // kindOfSpan reads the attributes that name the kind of a span. A kind for tools

@@ -196,7 +196,7 @@ func (a *toolArgs) left(args any) string {
 	return text
 }
 
-// absent is the reason that no call had the forbidden arguments.
+// absent is the reason when no call had the forbidden arguments.
 func (a *toolArgs) absent(calls, with []Step) string {
 	text := fmt.Sprintf("Forbidden argument match for tool \"%s\" was not observed", a.tool.label())
 	if len(calls) == 0 {
@@ -205,7 +205,7 @@ func (a *toolArgs) absent(calls, with []Step) string {
 	return text + ". Observed args: " + observedArgs(with)
 }
 
-// missed is the reason that no call had the arguments.
+// missed is the reason when no call had the arguments.
 func (a *toolArgs) missed(tools, calls, with []Step) string {
 	switch {
 	case len(calls) == 0:

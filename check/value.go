@@ -11,11 +11,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// operand is the value to compare with: known when the assertion is compiled, or made
-// for each row.
+// operand is the value to compare with: known when the assertion is compiled, or
+// computed for each row.
 type operand struct {
 	static any
-	// dynamic makes the value of one row; nil if static is the value.
+	// dynamic computes the value for one row; nil if static is the value.
 	dynamic func(ctx context.Context, s *Subject) (any, error)
 	traced  bool // the code that makes it uses the trace
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Defaults of webhooks; the variables that change them are promptfoo's.
+// Defaults of webhooks; the environment variables that change them are promptfoo's.
 const (
 	webhookTimeout = 5 * time.Second        // of one attempt: WEBHOOK_TIMEOUT, in milliseconds
 	webhookBackoff = 500 * time.Millisecond // before the first retry, doubled each time: PROMPTFOO_REQUEST_BACKOFF_MS

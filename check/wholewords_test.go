@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestWholeWords: a text counts only where no letter, digit or mark goes on with it.
+// TestWholeWords: a text counts only where no letter, digit or mark continues it.
 func TestWholeWords(t *testing.T) {
 	t.Parallel()
 	c := check.New(check.Options{})

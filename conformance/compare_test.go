@@ -13,7 +13,7 @@ import (
 // verdict is proviso's result for a record, in the terms of the corpus.
 type verdict struct {
 	pass       bool
-	score      any // a number, or what a webhook returned instead
+	score      any // a number, or the value that a webhook returned instead
 	reason     string
 	err        string // why it is undecided; "" if it is decided
 	unscored   bool   // it certainly failed while an assertion is undecided
@@ -34,7 +34,7 @@ func tolerance(group string) float64 {
 	return 1e-9
 }
 
-// undecidedReasons are beginnings of the reasons of failures that proviso reports as
+// undecidedReasons are prefixes of the reasons of failures that proviso reports as
 // errors, because nothing could be decided.
 var undecidedReasons = []string{
 	"Invalid regex pattern", "Webhook error",

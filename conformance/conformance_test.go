@@ -50,7 +50,7 @@ type bench struct {
 	traces   traces
 	files    *suite.Files
 	code     proviso.Code
-	metrics  *mathjs.Engine // of all configs that are run: it takes long to start
+	metrics  *mathjs.Engine // for all configs: it takes long to start
 	dir      string
 	env      proviso.EnvMap
 }
@@ -112,7 +112,7 @@ func (b *bench) file(t *testing.T, file string) (string, []string, error) {
 	return fmt.Sprintf("%d/%d quirks %d/%d", passed, total, same, quirks), misses, nil
 }
 
-// unsupported reports whether the file is about an unsupported type.
+// unsupported reports whether the file tests an unsupported type.
 func unsupported(file string, records []record) bool {
 	name := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".jsonl"), "_", ":")
 	if _, ok := check.Lookup(name); ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// record is one case: the input of an assertion and the verdict it got.
+// record is one case: the input of an assertion and its recorded verdict.
 type record struct{ *value.Object }
 
 func readRecords(file string) ([]record, error) {
@@ -42,7 +42,7 @@ func readRecords(file string) ([]record, error) {
 	return list, sc.Err()
 }
 
-// revive turns {"$js": name} into the JavaScript value of that name.
+// revive turns {"$js": name} into the JavaScript value with that name.
 func revive(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -70,7 +70,7 @@ func (r record) object(key string) *value.Object {
 	return o
 }
 
-// row returns the output that the record's assertions are decided on.
+// row returns the output on which the record's assertions are decided.
 func (r record) row() *check.Row {
 	row := &check.Row{Output: r.output(), Vars: r.object("vars")}
 	if row.Vars == nil {

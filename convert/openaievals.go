@@ -24,15 +24,15 @@ const (
 // found is an object of an export and its place.
 type found struct {
 	*value.Object
-	place func(pointer string) proviso.Place // of a part of it
+	place func(pointer string) proviso.Place // place of a part of it
 }
 
-// row is an item of an eval, and the sample that a run got for it.
+// row is an item of an eval, and the sample that a run returned for it.
 type row struct {
 	found
 	item   any
 	sample *value.Object
-	run    string // id of the run, "" if the row is of none
+	run    string // id of the run, "" if the row belongs to none
 	eval   string // id of the eval
 	id     string // its number in the data source, "" if there is none
 }
@@ -44,7 +44,7 @@ type export struct {
 	evals    []found
 	runs     []found
 	rows     []row
-	complete map[string]bool // by the id of a run: the last page of its output items is there
+	complete map[string]bool // by run id: the last page of the run's output items was read
 	mistakes proviso.Mistakes
 }
 
@@ -58,7 +58,7 @@ func (x *export) mistake(at proviso.Place, message string) {
 // Mistakes are everything that is wrong in the files; see [Importer].
 type Mistakes struct{ List proviso.Mistakes }
 
-// Error returns the first mistake.
+// Error returns the first mistake, with its place.
 func (m Mistakes) Error() string { return m.List[0].Place.String() + ": " + m.List[0].Message }
 
 // readOpenAI converts exported evals of OpenAI's platform. The error is [Mistakes] if
@@ -120,12 +120,12 @@ func (x *export) syntax(name string, err error) {
 	}
 }
 
-// containers are the keys under which objects of the API are found in what people save:
-// pages of a list, and files that put several answers together.
+// containers are the keys under which saved files hold objects of the API: pages of
+// a list, and files that combine several answers.
 var containers = [...]string{"data", "eval", "evals", "run", "runs", "output_items", "items"}
 
-// value finds the objects of the API in a value at a pointer. bare says whether an
-// object without a known key is an item.
+// value finds the objects of the API in a value at a pointer. With bare, an object
+// without a known key is an item.
 func (x *export) value(in found, pointer string, v any, depth int, bare bool) {
 	if list, ok := v.([]any); ok && depth < maxWrapped {
 		for i, e := range list {
@@ -163,7 +163,8 @@ func (x *export) value(in found, pointer string, v any, depth int, bare bool) {
 	}
 }
 
-// page remembers for each run whether one of the pages with its output items is the last.
+// page records for each run whether one of the pages with its output items is the
+// last.
 func (x *export) page(o *value.Object) {
 	data, _ := o.At("data").([]any)
 	if more, ok := o.At("has_more").(bool); ok && len(data) > 0 {
@@ -209,7 +210,7 @@ func (x *export) add(r row) {
 		x.rows = append(x.rows, r)
 		return
 	}
-	x.rows = append(x.rows[:maxRows], r) // say it once
+	x.rows = append(x.rows[:maxRows], r) // report it once
 }
 
 // choose returns the eval to convert.

@@ -37,8 +37,8 @@ func importer(t testing.TB, tool string) convert.Tool {
 }
 
 // TestOpenAIEvals converts the files of testdata/openai-evals. A comment "eval: ID"
-// chooses an eval. What is written is in want/, with the notes in want/notes, or the
-// mistakes in want/mistakes.
+// chooses an eval. The expected files are in want/, with the notes in want/notes,
+// or the mistakes in want/mistakes.
 func TestOpenAIEvals(t *testing.T) {
 	t.Parallel()
 	fixtures, err := filepath.Glob("testdata/openai-evals/*.txtar")
@@ -82,7 +82,7 @@ func TestOpenAIEvals(t *testing.T) {
 	}
 }
 
-// result returns what was written, and checks that it is a suite that compiles.
+// result returns the written files, and checks that they are a suite that compiles.
 func result(t *testing.T, r *convert.Result, err error) []txtar.File {
 	t.Helper()
 	var wrong convert.Mistakes
@@ -115,7 +115,7 @@ func result(t *testing.T, r *convert.Result, err error) []txtar.File {
 	return append(got, txtar.File{Name: "want/notes", Data: b.Bytes()})
 }
 
-// templates is one engine for all suites: the fuzzer reads hundreds in a second.
+// templates is one engine for all suites: the fuzzer reads hundreds per second.
 var templates = sync.OnceValue(func() *template.Engine { return template.New(template.Options{}) })
 
 // mistakesIn reads a suite with its cases.
@@ -142,8 +142,8 @@ func mistakesIn(t testing.TB, dir, name string) proviso.Mistakes {
 	return slices.DeleteFunc(list, func(m proviso.Mistake) bool { return m.Warning })
 }
 
-// FuzzOpenAIEvals: no export makes the importer panic, and what it writes is a suite
-// that can be read, holds no template but those of items and outputs, and names no file
+// FuzzOpenAIEvals: no export makes the importer panic. It writes a suite that can
+// be read, contains no templates but those of items and outputs, and names no files
 // but its own.
 func FuzzOpenAIEvals(f *testing.F) {
 	fixtures, _ := filepath.Glob("testdata/openai-evals/*.txtar")

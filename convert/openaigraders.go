@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// graders are the types of graders, sorted, each with what makes an assertion of it. The
-// result is nil if the grader cannot be carried over, which is then noted. See
-// https://platform.openai.com/docs/api-reference/graders.
+// graders are the types of graders, sorted, each with the function that converts it
+// to an assertion. The function returns nil, and adds a note, if the grader cannot
+// be converted. See https://platform.openai.com/docs/api-reference/graders.
 func graders() map[string]func(*openAISuite, found) *value.Object {
 	return map[string]func(*openAISuite, found) *value.Object{
 		"label_model":     (*openAISuite).labelModel,
@@ -26,7 +26,7 @@ func graders() map[string]func(*openAISuite, found) *value.Object {
 	}
 }
 
-// grader makes an assertion of a grader.
+// grader converts a grader to an assertion.
 func (c *openAISuite) grader(g found) *value.Object {
 	convert, ok := graders()[g.Text("type")]
 	if !ok {
@@ -55,7 +55,7 @@ func what(g found) string {
 	return "the grader"
 }
 
-// named returns the name that a key of a grader has, for a note.
+// named returns the name under a grader's key, for a note.
 func named(g found, key string) string {
 	if s := oneLine(g.Text(key)); s != "" {
 		return s
@@ -63,8 +63,8 @@ func named(g found, key string) string {
 	return kind.Shown(g.At(key))
 }
 
-// texts returns the input and the reference of a grader; ok is false if they cannot be
-// carried over.
+// texts returns the input and the reference of a grader; ok is false if they cannot
+// be converted.
 func (c *openAISuite) texts(g found) (input, reference template, ok bool) {
 	for _, f := range []struct {
 		key string
@@ -84,9 +84,9 @@ func (c *openAISuite) texts(g found) (input, reference template, ok bool) {
 	return input, reference, true
 }
 
-// compare returns an assertion that compares the input with the reference. ok is false
-// if the reference must be computed by a script: it is made of the output, or a suite
-// would read it as something else than a text.
+// compare returns an assertion that compares the input with the reference. ok is
+// false if a script must compute the reference, because the reference contains the
+// output, or because a suite would read it as something other than a text.
 func (c *openAISuite) compare(name string, input, reference template) (a *value.Object, ok bool) {
 	text := reference.nunjucks(c.structured)
 	if reference.uses("sample") || text == "" && !strings.HasSuffix(name, "equals") || strings.HasPrefix(text, "file://") || strings.HasPrefix(text, "package:") {
@@ -126,8 +126,8 @@ var similarities = map[string]string{
 	"bleu": "bleu", "cosine": "similar", "gleu": "gleu", "meteor": "meteor", "rouge_1": "rouge-n", "rouge_l": "rouge-l",
 }
 
-// fuzzy measures the similarity of two texts as RapidFuzz's ratio does: twice the length
-// of their longest common subsequence, divided by their lengths together.
+// fuzzy measures the similarity of two texts as RapidFuzz's ratio does: twice the
+// length of their longest common subsequence, divided by the sum of their lengths.
 const fuzzy = `const a = [...(%s)], b = [...(%s)];
 let row = new Array(b.length + 1).fill(0);
 for (const x of a) {
@@ -176,8 +176,8 @@ func (c *openAISuite) limit(g found, low, high float64) float64 {
 	return middle
 }
 
-// judged returns an assertion that a model decides by the messages of a grader, followed
-// by how to answer.
+// judged returns an assertion that a model decides. Its question is the grader's
+// messages, followed by how to answer.
 func (c *openAISuite) judged(g found, answer string) *value.Object {
 	list, ok := g.At("input").([]any)
 	if !ok {
@@ -270,7 +270,8 @@ var (
 	packaged = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(numpy|scipy|sympy|pandas|rapidfuzz|sklearn|rouge_score|deepdiff|jsonschema|pydantic|yaml|nltk|sqlparse|rdkit|skbio|ast_grep_py)\b`)
 	})
-	// unnamed matches what the name of a file does not keep of the name of a grader.
+	// unnamed matches the characters of a grader's name that are not kept in a file
+	// name.
 	unnamed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 )
 

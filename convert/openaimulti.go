@@ -14,8 +14,8 @@ func below(g found, at string) func(string) proviso.Place {
 	return func(p string) proviso.Place { return g.place(at + p) }
 }
 
-// multi makes a set of the graders that a formula combines. A suite has weighted means;
-// the graders of any other formula are decided one by one.
+// multi makes a set of the graders that a formula combines. A suite has weighted
+// means only; for any other formula, each grader becomes an assertion of its own.
 func (c *openAISuite) multi(g found) *value.Object {
 	inner := g.Object.Object("graders")
 	formula, ok := g.At("calculate_output").(string)
@@ -59,9 +59,9 @@ func (c *openAISuite) multi(g found) *value.Object {
 	return set
 }
 
-// weights returns the weights of a formula that is a sum of weighted scores, nil if it is
-// none. The formula decides: its values at 0 and at each score of 1 give the weights,
-// and further points must agree with them.
+// weights returns the weights of a formula that is a sum of weighted scores, nil
+// for any other formula. It evaluates the formula: the values at 0 and at each
+// score of 1 give the weights, and further points must agree with them.
 func (c *openAISuite) weights(formula string, keys []string) []float64 {
 	const longest = 10_000
 	if len(formula) > longest || len(keys) > 100 {

@@ -33,8 +33,8 @@ func (c *openAISuite) prompt() any {
 	return value.ObjectOf("label", "prompt", "raw", "{{ item | dump }}")
 }
 
-// ready reports whether no grader looks at the output of a model: the items themselves
-// hold the texts that are graded.
+// ready reports whether no grader looks at a model's output: the items themselves
+// hold the graded texts.
 func (c *openAISuite) ready() bool {
 	list, _ := c.eval.At("testing_criteria").([]any)
 	for _, v := range list {
@@ -46,8 +46,8 @@ func (c *openAISuite) ready() bool {
 	return len(list) > 0
 }
 
-// providers returns what answers: the recorded outputs, else the model of the run. The
-// comment names the model beside recorded outputs.
+// providers returns the provider: the recorded outputs, else the run's model. With
+// recorded outputs, the comment names the model.
 func (c *openAISuite) providers(recorded bool) (list []any, comment string) {
 	source := c.run.Object.Object("data_source")
 	model := oneLine(source.Text("model"))
@@ -77,7 +77,7 @@ func (c *openAISuite) providers(recorded bool) (list []any, comment string) {
 	return []any{entry}, ""
 }
 
-// samplingOf returns the settings of a model that a provider takes.
+// samplingOf returns the model settings that a provider accepts.
 func samplingOf(params *value.Object) *value.Object {
 	config := value.NewObject(0)
 	for key, v := range params.All() {
@@ -101,8 +101,8 @@ func samplingOf(params *value.Object) *value.Object {
 	return config
 }
 
-// messages returns a chat with its templates in the form of suites. What is no text is
-// listed.
+// messages returns a chat with its templates in the form of suites. Parts that are
+// not text are listed.
 func (c *openAISuite) messages(what string, in found, key string, list []any) []any {
 	var chat []any
 	for i, v := range list {

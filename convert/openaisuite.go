@@ -16,15 +16,15 @@ import (
 type openAISuite struct {
 	*export
 	eval    found
-	run     found // the run whose prompt and outputs are taken; without an object if there is none
+	run     found // the run that provides prompt and outputs; without an object if there is none
 	result  Result
 	scripts []File
-	slugs   map[string]bool // names of files that are taken
+	slugs   map[string]bool // file names in use
 	shapes  map[string]bool // paths of items that hold a list or an object
-	scored  bool            // the grader is a member of a formula, which its score alone enters
+	scored  bool            // the grader is a member of a formula, which uses only its score
 }
 
-// note records what is not carried over as it is.
+// note records a part that is not converted exactly.
 func (c *openAISuite) note(at proviso.Place, what, why, do string) {
 	c.result.Notes = append(c.result.Notes, Note{at, what, why, do})
 }
@@ -85,7 +85,8 @@ func (c *openAISuite) convert() (*Result, error) {
 	return &c.result, nil
 }
 
-// asksModel reports whether one of the providers or assertions asks a model of OpenAI.
+// asksModel reports whether one of the providers or assertions calls a model of
+// OpenAI.
 func asksModel(list []any) bool {
 	return slices.ContainsFunc(list, func(v any) bool {
 		o, _ := v.(*value.Object)
@@ -155,7 +156,7 @@ func (c *openAISuite) chooseRun() {
 	}
 }
 
-// inline takes the items that the run itself holds.
+// inline uses the items that the run itself holds.
 func (c *openAISuite) inline() {
 	source := c.run.Object.Object("data_source").Object("source")
 	list, _ := source.At("content").([]any)
@@ -274,7 +275,7 @@ func recordOf(sample *value.Object) *value.Object {
 	return record
 }
 
-// toolCalls returns the calls of tools in a sample.
+// toolCalls returns the tool calls in a sample.
 func toolCalls(sample *value.Object) []any {
 	calls := lastMessage(sample).At("tool_calls")
 	if calls == nil {
@@ -284,8 +285,8 @@ func toolCalls(sample *value.Object) []any {
 	return list
 }
 
-// lastMessage returns the last message of the assistant in a sample: of its output, or
-// of its first choice.
+// lastMessage returns the last assistant message in a sample: of its output, or of
+// its first choice.
 func lastMessage(sample *value.Object) *value.Object {
 	list, _ := sample.At("output").([]any)
 	for i := len(list) - 1; i >= 0; i-- {

@@ -14,7 +14,7 @@ import (
 type part struct {
 	text      string
 	namespace string   // "item" or "sample"; "" for a text
-	path      []string // below the namespace
+	path      []string // path below the namespace
 }
 
 // template is a parsed template.
@@ -32,7 +32,8 @@ var segment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\.\s*([\w-]+)|\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\]`)
 })
 
-// parseTemplate cuts a template into its parts. Everything else is text.
+// parseTemplate splits a template into its parts. Everything that is not a
+// reference is text.
 func parseTemplate(s string) template {
 	var t template
 	end := 0
@@ -82,9 +83,9 @@ func (t template) unknown() string {
 	return ""
 }
 
-// nunjucks writes a template for a suite. Braces of its texts stay texts. structured
-// reports whether a path below item leads to a list or an object, which is written as
-// JSON. The output is there only in prompts of graders.
+// nunjucks writes a template for a suite. Braces in its texts stay texts.
+// structured reports whether a path below item leads to a list or an object, which
+// is written as JSON. Only prompts of graders have the variable for the output.
 func (t template) nunjucks(structured func(path []string) bool) string {
 	var b strings.Builder
 	for i, p := range t {
@@ -110,14 +111,14 @@ func (t template) nunjucks(structured func(path []string) bool) string {
 	return b.String()
 }
 
-// escapeTemplate returns a template that renders as the given text. The marks of
-// nunjucks are those that begin something, and the end of a comment, which it refuses
-// without a beginning.
+// escapeTemplate returns a template that renders as the given text. It escapes the
+// nunjucks marks that open something, and the end of a comment, which nunjucks
+// refuses without an opening mark.
 func escapeTemplate(s string) string { return marks().ReplaceAllString(s, `{{ "$0" }}`) }
 
 var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{|\{%|\{#|#\}`) })
 
-// identifier matches a name that may stand behind a dot.
+// identifier matches a name that may follow a dot.
 var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
 
 // access writes the steps of a path, for nunjucks, and for JavaScript, where a missing
@@ -151,8 +152,8 @@ func quoteScript(s string) string {
 	return strings.ReplaceAll(string(value.AppendQuoted(nil, s)), "{", `\u007b`)
 }
 
-// asText is a JavaScript function that writes a value as OpenAI's templates do: a text as
-// it is, others as JSON.
+// asText is a JavaScript function that writes a value as OpenAI's templates do: a
+// text unchanged, others as JSON.
 const asText = `(v => v == null ? "" : typeof v === "string" ? v : JSON.stringify(v))`
 
 // script writes a template as a JavaScript expression over output and context.

@@ -13,19 +13,20 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// promptfooHead is the first line of a configuration, by which editors check it.
+// promptfooHead is the first line of a configuration. Editors use it to validate
+// the file.
 const promptfooHead = "# yaml-language-server: $schema=https://promptfoo.dev/config-schema.json\n"
 
 // promptfooSuite writes a suite as a configuration of promptfoo.
 type promptfooSuite struct {
 	doc    *document.Document
-	own    map[string]map[string]string // keys that promptfoo lacks, by object, with what they do
+	own    map[string]map[string]string // keys that promptfoo lacks, by object, with their purpose
 	result Result
-	told   map[string]int // notes by what and why, to tell each once
+	told   map[string]int // number of notes by what and why, so that each is reported once
 }
 
-// writePromptfoo writes a suite that is valid. Files that it names stay where they are,
-// and are not changed.
+// writePromptfoo writes a valid suite. Files that it names stay where they are and
+// are not changed.
 func writePromptfoo(ctx context.Context, f File) (*Result, error) {
 	doc, err := document.ParseContext(ctx, f.Name, f.Data)
 	if err != nil {
@@ -57,8 +58,9 @@ func writePromptfoo(ctx context.Context, f File) (*Result, error) {
 	return &x.result, nil
 }
 
-// OwnSuite returns a promptfooconfig as the text of a suite of proviso's own: the same
-// YAML, comments included, or JSON as YAML. head replaces the line that names a schema.
+// OwnSuite returns a promptfooconfig as the text of a suite of proviso's own: the
+// same YAML, comments included, or JSON as YAML. head replaces the line that names
+// the schema.
 func OwnSuite(f File, head string) ([]byte, error) {
 	if path.Ext(f.Name) == ".json" {
 		doc, err := document.ParseJSON(f.Name, f.Data)
@@ -81,7 +83,7 @@ func OwnSuite(f File, head string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// note records what promptfoo lacks, with its first place.
+// note records a feature that promptfoo lacks, with its first place.
 func (x *promptfooSuite) note(at, what, why, do string) {
 	id := what + "\x00" + why
 	if x.told[id]++; x.told[id] == 1 {
@@ -89,8 +91,7 @@ func (x *promptfooSuite) note(at, what, why, do string) {
 	}
 }
 
-// without returns an object without the keys of an object of a suite that promptfoo
-// lacks.
+// without returns an object without the keys that promptfoo lacks.
 func (x *promptfooSuite) without(object, at string, o *value.Object) *value.Object {
 	out := value.NewObject(o.Len())
 	for key, v := range o.All() {
@@ -109,7 +110,7 @@ func (x *promptfooSuite) suite(root *value.Object) *value.Object {
 	for key, v := range root.All() {
 		at := document.Join("", key)
 		switch key {
-		case "$schema", "assertions", "judge", "threshold": // the threshold is that of the assertions
+		case "$schema", "assertions", "judge", "threshold": // threshold is that of the assertions
 			continue
 		case "defaultTest":
 			out.Set(key, x.testCase(at, v))
@@ -141,7 +142,7 @@ func (x *promptfooSuite) suite(root *value.Object) *value.Object {
 	return out
 }
 
-// each converts the members of a list, or the only value that stands in its place.
+// each converts the members of a list, or the only value in place of a list.
 func (x *promptfooSuite) each(at string, v any, convert func(at string, v any) any) any {
 	list, ok := v.([]any)
 	if !ok {
@@ -154,7 +155,7 @@ func (x *promptfooSuite) each(at string, v any, convert func(at string, v any) a
 	return out
 }
 
-// provider notes a provider that promptfoo lacks.
+// provider adds a note on a provider that promptfoo lacks.
 func (x *promptfooSuite) provider(at string, v any) any {
 	id, _ := v.(string)
 	if o, ok := v.(*value.Object); ok {
@@ -242,7 +243,7 @@ func (x *promptfooSuite) set(out *value.Object, v any) {
 	out.Set("defaultTest", defaults)
 }
 
-// judge names the judge as the model that grades.
+// judge makes the judge the model that grades.
 func (x *promptfooSuite) judge(out *value.Object, v any) {
 	if v == nil {
 		return
@@ -282,7 +283,8 @@ func (x *promptfooSuite) judge(out *value.Object, v any) {
 	out.Set("defaultTest", defaults)
 }
 
-// judgeKeys are the keys of a judge beside those of a provider, with what they do.
+// judgeKeys are the keys of a judge in addition to those of a provider, with their
+// purpose.
 func (x *promptfooSuite) judgeKeys() map[string]string {
 	keys := map[string]string{}
 	for _, k := range suite.KeyDocs() {

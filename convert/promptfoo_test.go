@@ -25,8 +25,8 @@ func exported(t testing.TB, name string, data []byte) (*convert.Result, error) {
 	return convert.Exporters()[0].Write(context.Background(), convert.File{Name: name, Data: data})
 }
 
-// meaning returns the cases and assertions of a suite, one a line; ok is false if the
-// suite has a mistake.
+// meaning returns the cases and assertions of a suite, one per line; ok is false if
+// the suite has a mistake.
 func meaning(dir, name string) (lines []string, ok bool) {
 	s, list := suite.Read(context.Background(), []string{name}, suite.Options{Dir: dir, Facts: proviso.Facts{Types: check.Facts(), Providers: provider.Facts()},
 		Env: proviso.EnvMap{"SET": "from-env"}})
@@ -55,7 +55,7 @@ func meaning(dir, name string) (lines []string, ok bool) {
 	return lines, true
 }
 
-// TestRoundTrip: a suite of promptfoo's shape that is exported is read with the same
+// TestRoundTrip: after export, a suite of promptfoo's shape is read with the same
 // prompts, providers, cases and assertions.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
@@ -137,7 +137,7 @@ func TestRoundTripCorpus(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := v.(*value.Object).Object("assert")
-			halved := strings.Contains(value.Stringify(a), `\ud8`) // half of a surrogate pair, which YAML cannot hold
+			halved := strings.Contains(value.Stringify(a), `\ud8`) // half of a surrogate pair, which YAML cannot represent
 			if a.Text("type") != "" && convert.LackedByPromptfoo(a) == "" && !halved {
 				all = append(all, a)
 			}
@@ -167,7 +167,7 @@ func TestRoundTripCorpus(t *testing.T) {
 	}
 }
 
-// FuzzPromptfoo: no suite makes the exporter panic, and what it writes is YAML.
+// FuzzPromptfoo: no suite makes the exporter panic, and it writes YAML.
 func FuzzPromptfoo(f *testing.F) {
 	f.Add([]byte("prompts: [hi]\nproviders: [echo]\njudge: {panel: [a, b], votes: 3}\nassertions: [{id: a, criteria: [x, {text: y}], check: {type: contains, value: z}}]\ndefaultTest: {assert: [{type: contains, value: \"\\x01\", ignoreCase: true}]}"))
 	f.Add([]byte(`{"prompts":[{"raw":"a\n\tb ","assert":[]}],"tests":[null,1,{"assert":{"type":1},"options":{"repeat":2}}],"scenarios":[{"config":{},"tests":"x"}],"evaluateOptions":{"repeat":{"n":2}}}`))

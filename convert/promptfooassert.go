@@ -10,8 +10,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// assertions converts a list of assertions. Those that promptfoo would decide by other
-// rules are left out: an assertion that checks something else is worse than none.
+// assertions converts a list of assertions. It leaves out those that promptfoo
+// would decide by other rules: an assertion that checks something else is worse
+// than none.
 func (x *promptfooSuite) assertions(at string, list []any) []any {
 	out := []any{}
 	for i, v := range list {
@@ -25,7 +26,7 @@ func (x *promptfooSuite) assertions(at string, list []any) []any {
 	return out
 }
 
-// assertion converts one assertion, to none, one or, if it is judged, several.
+// assertion converts one assertion to none, one or, if it is judged, several.
 func (x *promptfooSuite) assertion(at string, o *value.Object) []any {
 	kind, _ := o.At("type").(string)
 	base := strings.TrimPrefix(kind, "not-")
@@ -64,8 +65,8 @@ func (x *promptfooSuite) assertion(at string, o *value.Object) []any {
 	return []any{a}
 }
 
-// common returns the keys of an assertion that promptfoo has. An id becomes the metric,
-// and an assertion that is only for information gets no weight.
+// common returns the keys of an assertion that promptfoo has. An id becomes the
+// metric, and an assertion of severity info gets weight 0.
 func (x *promptfooSuite) common(o *value.Object) *value.Object {
 	a := value.NewObject(o.Len())
 	for key, v := range o.All() {
@@ -82,8 +83,8 @@ func (x *promptfooSuite) common(o *value.Object) *value.Object {
 	return a
 }
 
-// judged makes one rubric of what a judge decides, and an assertion of what is checked
-// beside it.
+// judged makes one rubric of the parts that a judge decides, and an assertion of
+// each other part.
 func (x *promptfooSuite) judged(at string, o *value.Object) []any {
 	var out []any
 	rubric := []string{}
@@ -118,9 +119,9 @@ func (x *promptfooSuite) judged(at string, o *value.Object) []any {
 	return out
 }
 
-// LackedByPromptfoo returns what of an assertion promptfoo would ignore or refuse, ""
-// if it decides the assertion as it is written. It is for assertions in files beside
-// the suite, which are not converted.
+// LackedByPromptfoo returns the part of an assertion that promptfoo would ignore or
+// refuse; "" if promptfoo decides the assertion as written. It is for assertions in
+// files beside the suite, which are not converted.
 func LackedByPromptfoo(a *value.Object) string {
 	base := strings.TrimPrefix(a.Text("type"), "not-")
 	if k, ok := check.Lookup(base); ok && k.Own {

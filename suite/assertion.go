@@ -28,7 +28,7 @@ type decoder struct {
 	trust     *Trust                                        // limits of an untrusted suite
 	files     *Files                                        // files that it may read
 	load      func(name string) (*document.Document, error) // reads a file of the suite; nil if there is none
-	providers map[string]any                                // by name of files that were read
+	providers map[string]any                                // files that were read, by name
 }
 
 // Redact implements [assertion.Owner].

@@ -79,7 +79,7 @@ func (p *pass) testCase(l *layer, w written, base *layer) {
 	l.mergeAsserts(base, &own)
 	l.mergeRaw(base, &own, o)
 	if l.proto.Description == "" && w.title != "" {
-		l.proto.Description = cmp.Or(o.Text("id"), w.title) // an id says more than "Row #7"
+		l.proto.Description = cmp.Or(o.Text("id"), w.title) // an id is more specific than "Row #7"
 		if l.raw == o {
 			l.raw = o.Clone()
 		}
@@ -157,8 +157,8 @@ func (p *pass) caseThreshold(l *layer, at string, v any) {
 	}
 }
 
-// names decodes a filter by names: a text or a list of texts, each of which must
-// match something.
+// names decodes a name filter: a text or a list of texts, each of which must match
+// something.
 func (p *pass) names(at string, v any, what string, known []nameable) []string {
 	if v == nil {
 		return nil

@@ -173,7 +173,7 @@ func (r *reading) fileStream(doc *document.Document, pointer, name string, alone
 	return nil
 }
 
-// csvCases returns the cases of a CSV file with a suffix.
+// csvCases returns the cases of a CSV file with the suffix ext.
 func (r *reading) csvCases(f *caseFile, ext string) eachCase {
 	f.csv.Strict = r.flag("PROMPTFOO_CSV_STRICT")
 	if ext == ".tsv" {

@@ -12,26 +12,26 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// idBytes is how many bytes of a content hash are in an id.
+// idBytes is the number of content-hash bytes in an id.
 const idBytes = 6
 
 // contentKey is the part of a content hash that is in an id.
 type contentKey [idBytes]byte
 
-// identities assigns ids to cases. It is all that a suite keeps of each case, so it
-// keeps the used ids in few bytes.
+// identities assigns ids to cases. It is the only state that a suite keeps per
+// case, so it stores the used ids in few bytes.
 type identities struct {
 	seed  maphash.Seed
 	given map[uint64]struct{} // hashes of the ids that the suite gives
 	seen  map[contentKey]struct{}
-	equal map[contentKey]uint32 // how many cases have the content, if more than one
+	equal map[contentKey]uint32 // number of cases with the content, if more than one
 	buf   []byte
 	keys  []string
-	last  []encoded // of the assertions of the previous case
+	last  []encoded // encodings of the previous case's assertions
 
-	before []knownID // by an earlier pass; nil if there is none or a line has changed
-	at     int       // how many of them were used
-	made   []knownID // by this pass
+	before []knownID // ids from an earlier pass; nil if there are none or a line has changed
+	at     int       // number of ids in before that were used
+	made   []knownID // ids from this pass
 	mixed  bool      // some ids are not those of lines
 }
 
@@ -45,7 +45,7 @@ func newIdentities() identities {
 	return identities{seed: maphash.MakeSeed(), seen: map[contentKey]struct{}{}, equal: map[contentKey]uint32{}}
 }
 
-// claim reports whether this is the first case with an id from the suite.
+// claim records an id that the suite gives and reports whether it is new.
 func (n *identities) claim(id string) bool {
 	if n.given == nil {
 		n.given = map[uint64]struct{}{}
@@ -84,7 +84,7 @@ func withOrdinal(id string, n int) string {
 }
 
 // content returns the hash of a case as written and of the values chosen from its
-// lists. The hash does not depend on its id, on its repeats, or on the order of keys.
+// lists. The case's id, its repeats and the order of keys do not change the hash.
 func (n *identities) content(parts ...any) [sha256.Size]byte {
 	n.buf = n.buf[:0]
 	for i, part := range parts {
@@ -97,8 +97,8 @@ func (n *identities) content(parts ...any) [sha256.Size]byte {
 	return sha256.Sum256(n.buf)
 }
 
-// name turns the content hash of a case into an id. Equal contents get a number. The
-// line is that of [pass.lineOf].
+// name turns the content hash of a case into an id. Equal contents get a number.
+// line is the hash from [pass.lineOf].
 func (n *identities) name(line uint64, sum [sha256.Size]byte) string {
 	key := contentKey(sum[:idBytes])
 	number := n.count(key)
@@ -106,7 +106,7 @@ func (n *identities) name(line uint64, sum [sha256.Size]byte) string {
 	return key.id(number)
 }
 
-// count returns how many cases had this content, with this one.
+// count returns how many cases have had this content so far, including this one.
 func (n *identities) count(key contentKey) uint32 {
 	count := uint32(1)
 	if _, known := n.seen[key]; known {
@@ -118,7 +118,7 @@ func (n *identities) count(key contentKey) uint32 {
 	return count
 }
 
-// id returns the id of the case with a number among those of equal content.
+// id returns the id of the number-th case with this content.
 func (key contentKey) id(number uint32) string {
 	var buf [2*idBytes + 12]byte
 	id := hex.AppendEncode(buf[:0], key[:])

@@ -99,7 +99,8 @@ func (f *caseFile) csvCases(p *pass, visit func(written) bool) bool {
 	return rows > 0 || f.empty(visit)
 }
 
-// at is the pointer of the cell that is read, in the record at a pointer.
+// at returns the pointer of the cell that is being read, in the record with the
+// given pointer.
 func (e *expectations) at(record string, header []string) string {
 	if i := slices.Index(header, e.column); i >= 0 {
 		return document.Join(record, i)
@@ -149,7 +150,7 @@ func (f *caseFile) checkHeader(p *pass, header []string) {
 		seen[column] = true
 		if message, valid := columnWarning(column); message != "" {
 			e := &proviso.Error{Code: proviso.Invalid, Pointer: at, Message: message, Warning: true}
-			if warned < maxMistakes { // further ones are only counted
+			if warned < maxMistakes { // count the rest only
 				if near := document.Nearest(column, valid); near != "" {
 					e.Valid = []string{near}
 				}

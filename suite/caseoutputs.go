@@ -33,8 +33,9 @@ func (r *reading) outputCases(s *caseSource, doc *document.Document) {
 	s.streams = []stream{{each: each(f)}}
 }
 
-// outputFiles returns the files for a name from the user, and the name there. Files
-// of an untrusted suite may only name others in the same folder.
+// outputFiles returns the files in which to open a name from the user, and that
+// name relative to them. The file of an untrusted suite may name only others in its
+// own folder.
 func (r *reading) outputFiles(name string) (*Files, string) {
 	if r.trust == nil {
 		return NewFiles(r.options.Dir, FilesOptions{Home: r.options.Files.Home}), name

@@ -37,9 +37,9 @@ func wholeDocument(files *Files, name string) *document.Document {
 	})
 }
 
-// lineDocument stands for a file that is streamed. The first segment of its
-// pointers is a line counted from 0; the others lead on
-// from there: into the JSON, or to a cell of a CSV file with this delimiter.
+// lineDocument stands for a streamed file. The first segment of its pointers is a
+// line counted from 0; the rest lead into the JSON, or to a cell of a CSV file with
+// this delimiter.
 func lineDocument(files *Files, name string, json bool, delimiter string) *document.Document {
 	return document.Located(files.Show(name), func(pointer string) proviso.Place {
 		place := proviso.Place{File: files.Show(name)}

@@ -49,7 +49,8 @@ func (c Cells) parsePrefixed(cell string) *value.Object {
 	return nil
 }
 
-// prefixed reads a cell that begins with a prefix of a type, or names a script of it.
+// prefixed reads a cell that begins with a prefix of t, or names a script of that
+// type.
 func prefixed(t *proviso.TypeFacts, cell string) *value.Object {
 	for prefix := range strings.FieldsSeq(t.Cell.Prefixes) {
 		val, ok := strings.CutPrefix(cell, prefix)
@@ -102,8 +103,8 @@ func (c Cells) parseTyped(cell string) *value.Object {
 }
 
 // cut returns the type at the beginning of text and the rest; nil if there is none.
-// The name of a type ends at a parenthesis or a colon. If there is no type with that
-// name, the name may have one colon in it.
+// The name of a type ends at a parenthesis or a colon. If no type has that name,
+// the name may include the first colon.
 func (c Cells) cut(text string) (t *proviso.TypeFacts, rest string) {
 	for end, colons := 0, 0; colons < 2; colons++ {
 		if i := strings.IndexAny(text[end:], "(:"); i < 0 {
@@ -126,7 +127,7 @@ func (c Cells) cut(text string) (t *proviso.TypeFacts, rest string) {
 	return t, rest
 }
 
-// find returns the type with a name, which is written without "not-".
+// find returns the type with a name. The name has no "not-" prefix.
 func (c Cells) find(name string) *proviso.TypeFacts {
 	if strings.HasPrefix(name, "not-") {
 		return nil

@@ -18,7 +18,10 @@ const maxMistakes = 100
 // reading is one pass over a suite's files: their content, and every mistake in them.
 // It is used by one goroutine.
 type reading struct {
-	ctx             context.Context // of Read; never ends in a pass over the cases, which checks between them
+	// ctx is the context of Read. In a pass over the cases it is never done: the
+	// consumer can stop a pass between cases.
+	ctx context.Context
+
 	options         Options
 	files           *Files
 	env             proviso.Env
@@ -29,7 +32,7 @@ type reading struct {
 	envLater        bool          // the cases of the file are searched for environment variables one by one
 
 	places   *places
-	cache    map[string]*document.Document // by clean file name
+	cache    map[string]*document.Document // documents by clean file name
 	raws     map[string]*document.Document // targets of $ref, before env templates
 	referred map[string]bool               // pointers of the top-level keys that a $ref leads to
 	bases    map[string]string             // folders of merged files, by the pointers of their members
@@ -37,9 +40,9 @@ type reading struct {
 	set      []*proviso.Assertion          // the assertion set of every case
 	loading  []string                      // files on the way to a $ref, to detect cycles
 	mistakes []proviso.Mistake
-	dropped  int               // mistakes beyond maxMistakes, and warnings that gave way to them
-	unseen   int               // places of cases that were not looked at
-	datasets []proviso.Dataset // that the suite names
+	dropped  int               // mistakes beyond maxMistakes, and warnings that mistakes replaced
+	unseen   int               // case sources that were not read
+	datasets []proviso.Dataset // datasets that the suite names
 }
 
 // newReading returns a reading without files.
@@ -139,7 +142,7 @@ func (r *reading) record(d *document.Document, pointer string, m proviso.Mistake
 }
 
 // full reports whether the limit of mistakes is reached. It is checked before the
-// place is computed, because that takes longer the larger the file is.
+// place is computed, because the place takes longer to compute in a larger file.
 func (r *reading) full(m proviso.Mistake) bool {
 	if len(r.mistakes) < maxMistakes || !m.Warning && slices.ContainsFunc(r.mistakes, func(m proviso.Mistake) bool { return m.Warning }) {
 		return false
@@ -182,9 +185,10 @@ func (r *reading) append(m proviso.Mistake) {
 	}
 }
 
-// all returns the mistakes by line within a file; files stay in the order they were read.
-// The last says how many are not reported. It is a warning if all of them are: they are, as
-// long as one that is reported is.
+// all returns the mistakes, sorted by line within each file; files stay in the
+// order they were read. The last one counts the mistakes that are not reported. It
+// is a warning if those are all warnings. They are as long as a warning is
+// reported, because mistakes replace warnings.
 func (r *reading) all() proviso.Mistakes {
 	slices.SortStableFunc(r.mistakes, comparePlaces)
 	all := proviso.Mistakes(r.mistakes)

@@ -31,11 +31,11 @@ func (c Cells) CaseFromRow(row *value.Object) (*value.Object, error) {
 type expectations struct {
 	cells  Cells
 	last   map[string]expectation
-	warned map[string]bool // names that were warned of, once in a file
+	warned map[string]bool // column names that were warned about, once per file
 	warn   func(suspicion)
 
-	row    *value.Object // that is read
-	column string        // in it
+	row    *value.Object // the row being read
+	column string        // its column being read
 }
 
 type expectation struct {
@@ -83,7 +83,7 @@ type rowBuilder struct {
 	expectations            *expectations
 	vars, options, metadata *value.Object
 	asserts                 []any
-	numbers                 []int // of the __expected column that each assertion came from
+	numbers                 []int // for each assertion, the number of its __expected column
 	thresholds              map[int]float64
 	description             string
 	output                  string

@@ -48,7 +48,7 @@ func (d *DatasetCases) Has(id string) bool {
 	return ok
 }
 
-// Keep notes the id of a case that was checked before.
+// Keep records the id of a case that was checked before.
 func (d *DatasetCases) Keep(id string) { d.ids[id] = struct{}{} }
 
 // Add returns a case as a dataset keeps it: with its id first. A case without an id gets

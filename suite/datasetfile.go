@@ -10,11 +10,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// WriteDataset reads a file of cases (CSV, JSON Lines, JSON or YAML, as under `tests` of
-// a suite) and writes them as a dataset keeps them: one a line as JSON, with their ids. It
-// returns how many there are, and the mistakes with their places in the file: at most
-// 100, and how many more there are. With a mistake that is no warning, what was written
-// is not to be used.
+// WriteDataset reads a file of cases (CSV, JSON Lines, JSON or YAML, as under
+// `tests` of a suite) and writes them in the form of a dataset: one JSON object per
+// line, with ids. It returns the number of cases, and the mistakes with their
+// places in the file: at most 100, and how many more there are. If any mistake is
+// not a warning, do not use the written cases.
 func WriteDataset(ctx context.Context, to io.Writer, name string, o Options) (int, proviso.Mistakes) {
 	r := newReading(ctx, o)
 	r.openFolder(name)
@@ -60,8 +60,7 @@ func (r *reading) caseMistake(e *proviso.Error) {
 	}
 }
 
-// withoutEmpty leaves out what a row of a CSV file has by itself: settings without
-// content.
+// withoutEmpty removes empty settings, which every row of a CSV file has.
 func withoutEmpty(o *value.Object) *value.Object {
 	out := o
 	for _, key := range []string{"options", "assert"} {

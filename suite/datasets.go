@@ -19,20 +19,20 @@ const minVersion = 8
 
 // Datasets finds the datasets that a suite names.
 type Datasets interface {
-	// Dataset returns a version of a dataset: by its number, or by the first digits of
-	// its hash, at least 8; the current one if version is "". The code of the error is
-	// NotFound if there is none; Valid has the names or versions that are near.
+	// Dataset returns a version of a dataset. The version is a number, or at least the
+	// first 8 digits of its hash; "" is the current version. If there is none, the
+	// error has the code NotFound, and its Valid has similar names or versions.
 	Dataset(ctx context.Context, name, version string) (DatasetFile, error)
 }
 
 // DatasetFile is a version of a dataset with its cases.
 type DatasetFile struct {
 	proviso.Dataset
-	Path string // file of the cases on this machine, one a line as JSON
+	Path string // local file with the cases, one JSON object per line
 }
 
 // datasetStreams returns the cases of a dataset. They are data, like remote cases:
-// variables are no templates and name no files, and nothing in them is code.
+// variables are not templates and do not name files, and no part of a case is code.
 func (r *reading) datasetStreams(doc *document.Document, pointer, ref string) []stream {
 	name, version, err := ParseDataset(ref)
 	if err != nil {

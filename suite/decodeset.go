@@ -10,8 +10,8 @@ import (
 
 // DecodeSet decodes an assertion set that is not in a suite file: a list, at a
 // pointer, of assertions in the form of a suite. It returns the valid ones and the
-// mistakes in the others: at most 100, and one that counts the rest. The types are those
-// that it may name.
+// mistakes in the others: at most 100, and one that counts the rest. types are the
+// assertion types that the set may name.
 func DecodeSet(types proviso.Types, list []any, pointer string) ([]*proviso.Assertion, []*proviso.Error) {
 	var mistakes []*proviso.Error
 	dropped, wrong := 0, false
@@ -62,8 +62,8 @@ func notMember(v any) string {
 }
 
 // memberMistakes returns the mistakes that keep an assertion out of a set, with
-// pointers below its own. Results are counted by id, so ids must differ. An assertion
-// of weight 0 would not be part of the share; severity info is for that.
+// pointers below its own. Results are counted by id, so ids must differ. An
+// assertion of weight 0 would not count in the share; use severity info for that.
 func memberMistakes(a *proviso.Assertion, ids map[string]bool) []*proviso.Error {
 	var mistakes []*proviso.Error
 	wrong := func(pointer, format string, args ...any) {

@@ -43,7 +43,8 @@ var dotenvLine = sync.OnceValue(func() *regexp.Regexp {
 		quoted(`'`) + `|` + quoted(`"`) + `|` + quoted("`") + `)[ \t]*(?:#[^\n]*)?(?:\n|$)|([^\n]*))`)
 })
 
-// dotenvValue returns the text of a value, of which one form is given.
+// dotenvValue returns the text of a value. It is in quoted, or in plain if quoted
+// is "".
 func dotenvValue(quoted, plain string) string {
 	if quoted != "" {
 		if quoted[0] == '"' {

@@ -94,9 +94,9 @@ func (r *reading) renderEnv(d *document.Document, pointer string, v any) any {
 	})
 }
 
-// isQuestion reports whether key of an assertion is what a judge is asked. Its env
-// templates stay: values must not stand in the sentences of a question, so that they
-// cannot change it. They are filled in as values of variables are.
+// isQuestion reports whether a key of an assertion holds a question for a judge.
+// Its env templates are not rendered here: a value written into the question could
+// change the question. Their values are filled in later, as those of variables are.
 func isQuestion(assertion *value.Object, key string) bool {
 	kind, typed := assertion.At("type").(string)
 	judged := strings.TrimPrefix(kind, "not-") == proviso.TypeJudge || !typed && assertion.Has("criteria")

@@ -104,7 +104,7 @@ func texts(v any) []string {
 	return textlist.Of(v)
 }
 
-// dotenv reads a .env file that is named.
+// dotenv reads a .env file that the suite or the command line names.
 func (r *reading) dotenv(doc *document.Document, f envFile) *value.Object {
 	files := r.files
 	if f.pointer == "" {

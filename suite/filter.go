@@ -20,7 +20,7 @@ type Filter struct {
 	Range    string   // "from:to", from 0, exclusive; either may be left out
 	First    int      // how many cases from the beginning; 0 means all
 	Sample   int      // how many random cases; 0 means all
-	Seed     *uint64  // of the sample; nil draws a new sample each time
+	Seed     *uint64  // seed of the sample; nil draws a new sample each time
 }
 
 // filterPart is one setting of a filter.

@@ -124,8 +124,9 @@ func expandOne(dir, name string) ([]string, error) {
 	return nil, elsewhere(full, err)
 }
 
-// elsewhere adds the suites of its folder, or how to make one, to the error for a
-// file that does not exist, unless that names a similar one.
+// elsewhere extends the error for a file that does not exist with the suites in its
+// folder, or with how to make one. An error that already suggests a similar name is
+// returned unchanged.
 func elsewhere(full string, err error) error {
 	var e *proviso.Error
 	if !errors.As(err, &e) || e.Code != proviso.NotFound || len(e.Valid) > 0 {

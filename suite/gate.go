@@ -51,15 +51,15 @@ func gateLatencyKeys() []keyRow {
 	}
 }
 
-// gateReader reads the rules of a gate. A rule with a mistake would guard nothing, so
-// that each mistake is an error, also in a suite of promptfoo's shape.
+// gateReader reads the rules of a gate. A rule with a mistake would guard nothing,
+// so each mistake is an error, even in a suite of promptfoo's shape.
 type gateReader struct {
 	*reading
 	doc   *document.Document
 	named []namedAt
 }
 
-// namedAt is a rule's name of an assertion, with the rule's place.
+// namedAt is the name of an assertion in a rule, with the rule's place.
 type namedAt struct{ name, at string }
 
 // gate reads the rules of the suite's gate; nil if there are none. It comes after the
@@ -160,9 +160,9 @@ func (g *gateReader) positive(at string, o *value.Object, key string, to **float
 	}
 }
 
-// checkNames compares the names in the rules with the assertions of the suite, if all
-// of these are known now: cases in files, from code and from the network are read
-// later, and the names that templates make are known when they are rendered.
+// checkNames compares the names in the rules with the suite's assertions, if all of
+// these are known now. Cases in files, from code and from the network are read
+// later, and names from templates are known only after rendering.
 func (g *gateReader) checkNames(cases proviso.CaseSource) {
 	source, ok := cases.(*caseSource)
 	if !ok || len(g.named) == 0 || source.unseen || slices.ContainsFunc(source.streams, func(s stream) bool { return !s.inline }) {
@@ -184,9 +184,9 @@ func (g *gateReader) checkNames(cases proviso.CaseSource) {
 	}
 }
 
-// AssertionNames collects the names that rules of a gate can give the assertions of
-// cases: the id, else the metric, else the type with the value behind it. The zero value
-// is empty.
+// AssertionNames collects the names by which gate rules can refer to the assertions
+// of cases: the id, else the metric, else the type followed by the value. The zero
+// value is empty.
 type AssertionNames struct {
 	names []string
 	seen  map[string]bool
@@ -220,13 +220,13 @@ func (n *AssertionNames) add(list []*proviso.Assertion) {
 	}
 }
 
-// Has reports whether an assertion has the name, or may have it: the names that code and
-// templates make are known when they have run.
+// Has reports whether an assertion has the name, or may have it: names from code
+// and templates are known only after these have run.
 func (n *AssertionNames) Has(name string) bool {
 	return n.open || n.seen[name] || slices.ContainsFunc(n.types, func(t string) bool { return strings.HasPrefix(name, t) })
 }
 
-// Len returns how many different assertions there are, as far as names tell.
+// Len returns the number of assertions with different names.
 func (n *AssertionNames) Len() int { return len(n.names) + len(n.types) }
 
 // Nearest returns the name that a wrong one was probably meant to be; "" if none is

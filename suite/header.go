@@ -229,7 +229,7 @@ func (x optionReader) choice(key string, to **bool) {
 	}
 }
 
-// take sets an option to the value of a key, if that has its type.
+// take sets an option to the value of a key, if the value has the option's type.
 func take[T any](x optionReader, key string, to *T) {
 	if v, ok := x.from.At(key).(T); ok {
 		*to = v

@@ -15,15 +15,15 @@ import (
 const maxInclude = 8 << 20
 
 // Include reads the files that prompts include with {% include %}. A name is
-// relative to the suite's folder or, as promptfoo has it, to the working folder.
-// The file lies in the suite's folder or in what Granted names, links resolved.
+// relative to the suite's folder or, as in promptfoo, to the working folder. With
+// links resolved, the file must lie in the suite's folder or in one of Granted.
 type Include struct {
 	Files   *Files
 	Granted []string // files and folders, relative to the suite's folder
 }
 
 // Read returns the text of a file. The error is a *[proviso.Error]: NotFound, or
-// Refused outside of these folders and in an untrusted suite.
+// Refused outside these folders and in an untrusted suite.
 func (i Include) Read(name string) (string, error) {
 	if i.Files.options.Confine {
 		return "", proviso.Errorf(proviso.Refused, "the prompts of an untrusted suite include no files")
@@ -63,7 +63,7 @@ func (i Include) Read(name string) (string, error) {
 // errOutside is the error of a file that no prompt may include.
 var errOutside = errors.New("outside of the suite's folder")
 
-// readIn reads a file if a folder that prompts may include from holds it.
+// readIn reads a file that lies in a folder from which prompts may include files.
 func (i Include) readIn(suiteDir, path string) (string, error) {
 	err, path := errOutside, resolved(path)
 	for _, folder := range append([]string{"."}, i.Granted...) {
@@ -87,7 +87,8 @@ func (i Include) readIn(suiteDir, path string) (string, error) {
 	return "", err
 }
 
-// resolved is a path without links, or the path itself if there is no such file.
+// resolved returns a path without links, or the path itself if there is no such
+// file.
 func resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// knownIDs are the ids that a pass gave to the lines of files, for later passes: a line
-// that is read again is hashed as bytes, which is much quicker than its content.
+// knownIDs are the ids that a pass gave to the lines of files, for later passes:
+// hashing the bytes of a line is much faster than hashing the content of its case.
 type knownIDs struct {
 	seed maphash.Seed
-	list atomic.Pointer[[]knownID] // in order; nil until a pass has ended, or if cases are not lines alone
+	list atomic.Pointer[[]knownID] // in order; nil until a pass has ended, or if some cases are not lines
 }
 
 // knownID is the id of the case in one line.
@@ -25,8 +25,8 @@ func newKnownIDs() *knownIDs { return &knownIDs{seed: maphash.MakeSeed()} }
 // hash returns the hash of a line, which is not 0.
 func (k *knownIDs) hash(line string) uint64 { return max(1, maphash.String(k.seed, line)) }
 
-// lineOf returns the hash of the line that the id of a case depends on and on nothing
-// else, or 0.
+// lineOf returns the hash of a case's line if the id depends on that line alone,
+// otherwise 0.
 func (p *pass) lineOf(w written, axes []axis) uint64 {
 	if w.line == "" || p.base != "" || w.base != nil || w.data != nil || len(axes) > 0 {
 		return 0
@@ -34,8 +34,8 @@ func (p *pass) lineOf(w written, axes []axis) uint64 {
 	return p.source.known.hash(w.line)
 }
 
-// again returns the id that an earlier pass gave to this line, if all lines up to here
-// are as they were.
+// again returns the id that an earlier pass gave to this line, if all lines up to
+// here are unchanged.
 func (n *identities) again(line uint64) (string, bool) {
 	if n.before == nil {
 		return "", false
@@ -45,7 +45,7 @@ func (n *identities) again(line uint64) (string, bool) {
 		n.at++
 		return k.key.id(uint32(k.number)), true
 	}
-	for _, k := range n.before[:n.at] { // the file has changed: go on without them
+	for _, k := range n.before[:n.at] { // the file has changed: continue without them
 		n.count(k.key)
 	}
 	n.before, n.mixed = nil, true

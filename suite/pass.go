@@ -24,7 +24,7 @@ type pass struct {
 	read      int  // cases read
 	matched   int  // cases that the filters before a sample kept
 	selected  int  // cases that all filters kept
-	index     int  // of the next case to yield
+	index     int  // index of the next case to yield
 	keep      map[int]struct{}
 	base      string // folder that file names of the cases are relative to
 	remote    bool   // the cases came over the network
@@ -180,7 +180,7 @@ func (p *pass) unroll(w written, l *layer) {
 }
 
 func (p *pass) unrollAll(w written, l *layer, axes []axis, repeat repetition) {
-	var ids []string // of the combinations: every repetition has the same
+	var ids []string // ids of the combinations; every repetition has the same ids
 	for r := range repeat.n {
 		i := 0
 		more := combine(l.vars, axes, func(vars *value.Object) bool {

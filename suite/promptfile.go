@@ -62,7 +62,7 @@ type promptFile struct {
 	name  string
 	text  string
 	base  proviso.Prompt
-	start int // of its prompts in the list
+	start int // index of its first prompt in the list
 }
 
 // add keeps one prompt of the file. If the file has several, the entry's label is put

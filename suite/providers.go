@@ -96,7 +96,7 @@ type providerReader struct {
 	*reading
 	list     []proviso.ProviderSpec
 	failed   bool
-	depth    int            // of files in files
+	depth    int            // nesting depth of files
 	replaced bool           // the command line names the providers
 	files    []providerFile // not opened, because they may be replaced
 }

@@ -54,13 +54,12 @@ type Options struct {
 	Filter       Filter // chooses cases
 }
 
-// Read reads the suite that the files with these names make together; without
-// names it is the suite of the working folder (see [Find]). A name may be a file,
-// a folder or a pattern. All mistakes come at once: at most 100, and how many more
-// there are. With any that
-// is no warning the suite is not to be run: it lacks what was wrong, or is nil,
-// and is good for finding more mistakes. Inline cases are checked here, those in
-// other files by the first pass over [proviso.CaseSource].
+// Read reads the suite that the named files make together; without names, the suite
+// of the working folder (see [Find]). A name may be a file, a folder or a pattern.
+// Read returns all mistakes at once: at most 100, and how many more there are. If
+// any mistake is not a warning, do not run the suite: it is nil, or lacks the parts
+// with mistakes and serves only to find more of them. Inline cases are checked
+// here, cases in other files by the first pass over [proviso.CaseSource].
 func Read(ctx context.Context, names []string, o Options) (*proviso.Suite, proviso.Mistakes) {
 	r := newReading(ctx, o)
 	r.confine()
@@ -156,7 +155,7 @@ type suiteFile struct {
 	name string
 	doc  *document.Document
 	cfg  *value.Object
-	base string // folder of the file, relative to the suite's; "" is the same
+	base string // folder of the file, relative to the suite's; "" if they are the same
 }
 
 // open reads one file.

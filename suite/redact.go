@@ -10,7 +10,7 @@ import (
 
 // redact returns a case, an assertion or a set of them for reports: without the
 // secrets in configurations of providers, and without the passwords and keys in the
-// URL of a service. Secrets are searched only there. A value without secrets is
+// URL of a service. Secrets are searched for only there. A value without secrets is
 // returned unchanged.
 func redact(types proviso.Types, o *value.Object) *value.Object {
 	out := o

@@ -84,7 +84,7 @@ func (r *reading) scenario(doc *document.Document, pointer string, v any) []stre
 	return out
 }
 
-// scenarioEntry has what one entry of a scenario's config adds to its tests.
+// scenarioEntry is what one entry of a scenario's config adds to its tests.
 type scenarioEntry struct {
 	at     string
 	object *value.Object

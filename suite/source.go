@@ -18,7 +18,7 @@ import (
 type caseSource struct {
 	files           *Files
 	env             proviso.Env
-	settings        proviso.Env // of the user, for proviso itself
+	settings        proviso.Env // the user's environment, for proviso itself
 	trust           *Trust
 	promptfoo       bool
 	skipUnsupported bool
@@ -40,7 +40,7 @@ type caseSource struct {
 	expand        func(*proviso.Generator) (any, error)
 
 	sampled *sample   // the cases that a sample keeps, shared by all passes
-	known   *knownIDs // likewise
+	known   *knownIDs // ids from earlier passes, shared by all passes
 }
 
 var (
@@ -70,7 +70,7 @@ type eachCase func(p *pass, visit func(written) bool) bool
 type written struct {
 	at        string // pointer
 	object    *value.Object
-	line      string             // that the object was parsed from, in a file of lines
+	line      string             // the line that the object was parsed from, in a file of lines
 	title     string             // description of a case that has none of its own
 	base      *layer             // the scenario's additions to the defaults; nil outside a scenario
 	data      *value.Object      // the scenario's entry as written
@@ -103,9 +103,9 @@ func (r *reading) cases(doc *document.Document, cfg *value.Object, pr []proviso.
 	return s
 }
 
-// asksOnce reports whether the prompts are asked once, without variables, because the
-// suite has no tests. An empty list of tests is a mistake, but a warning in a suite
-// of promptfoo's shape, because promptfoo runs it.
+// asksOnce reports whether the prompts are sent once, without variables, because
+// the suite has no tests. An empty list of tests is a mistake, but a warning in a
+// suite of promptfoo's shape, because promptfoo runs it.
 func (r *reading) asksOnce(doc *document.Document, cfg *value.Object, s *caseSource) bool {
 	if len(s.streams) > 0 || hasMembers(cfg.At("scenarios")) {
 		return false

@@ -156,9 +156,8 @@ func TestTooManyCombinations(t *testing.T) {
 	}
 }
 
-// TestCasesMemory checks that the memory of a pass does not grow with the file.
-// TestLaterPasses wants each pass over a file of lines to give the ids of a first pass,
-// also after a line has changed.
+// TestLaterPasses checks that each pass over a file of lines gives the ids of a first
+// pass, even after a line has changed.
 func TestLaterPasses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -208,6 +207,7 @@ func TestLaterPasses(t *testing.T) {
 	}
 }
 
+// TestCasesMemory checks that the memory of a pass does not grow with the file.
 func TestCasesMemory(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tests.jsonl")
 	f, err := os.Create(name)

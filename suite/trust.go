@@ -24,8 +24,8 @@ type Trust struct {
 	// no port; nil permits none. internal/transport checks hosts that templates make,
 	// and the addresses that names resolve to.
 	Host func(host string) bool
-	// Uses, if not nil, is told of each environment variable that the suite uses and does not
-	// set itself, and whether it may.
+	// Uses is called with each environment variable that the suite uses but does not
+	// set itself, and whether the suite may use it. It may be nil.
 	Uses func(name string, may bool)
 }
 

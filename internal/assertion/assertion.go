@@ -18,7 +18,7 @@ type Decoder struct {
 	Lenient bool                 // unknown keys are warnings, as in a suite of promptfoo's shape
 	Report  func(*proviso.Error) // receives every mistake
 	Enough  func() bool          // whether the limit of mistakes is reached; nil if there is no limit
-	Owner   Owner                // what the reader of the whole suite knows; nil if there is none
+	Owner   Owner                // the reader of the whole suite; nil if there is none
 	Failed  bool                 // a mistake that is not a warning was reported
 
 	unchecked bool                 // nothing is reported; see [Of]
@@ -34,7 +34,7 @@ type Owner interface {
 	Guard(at string, o *value.Object)
 	// Provider reads the provider of an assertion.
 	Provider(at string, v any) any
-	// IsType reports whether there is a type of a name, which may begin with "not-".
+	// IsType reports whether there is a type with a name, which may begin with "not-".
 	IsType(name string) bool
 	// TypeOf returns the type that a text such as "contains: Paris" names, or "".
 	TypeOf(text string) string
@@ -70,8 +70,8 @@ func (d *Decoder) List(at string, v any) []*proviso.Assertion {
 	return d.members(at, list)
 }
 
-// members decodes the assertions of a list. If the previous list had the same object
-// at this position, the assertion is reused.
+// members decodes the assertions of a list. If the previous list had the same
+// object at this position, it reuses that assertion.
 func (d *Decoder) members(at string, list []any) []*proviso.Assertion {
 	fresh := 0
 	for i, e := range list {
@@ -247,7 +247,7 @@ func (d *Decoder) check(at string, v any) *proviso.Assertion {
 	return a
 }
 
-// enter increases the depth, if it may.
+// enter increases the depth, unless it is at its limit.
 func (d *Decoder) enter(at string) bool {
 	if d.depth >= maxDepth && !d.unchecked {
 		d.Mistake(at, "assertions nest deeper than %d", maxDepth)

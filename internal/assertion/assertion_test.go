@@ -49,8 +49,8 @@ func decode(t *testing.T, text string, lenient bool) (*proviso.Assertion, []stri
 	return a, mistakes
 }
 
-// TestKeys: each key goes into a field of its own, or stays in Raw, and a value of
-// another kind than the table has is a mistake at its place.
+// TestKeys: each key goes into its own field, or stays in Raw, and a value of a
+// kind that the table does not list is a mistake at its place.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	values := map[kind.Set]string{kind.Text: `"must"`, kind.Number: "2", kind.Boolean: "true", kind.List: `[{"type":"equals"}]`, kind.Object: `{"type":"equals"}`}

@@ -12,12 +12,12 @@ type Key struct {
 	Name  string
 	Kind  kind.Set // of its value
 	Own   bool     // not a key of promptfoo
-	Field int      // its place among the fields of an assertion in a request to a judge, from 1; 0 if it is none
+	Field int      // field number in a request to a judge, from 1; 0 if requests do not have the key
 	OneOf []string // the only values of a text; nil if any is valid
-	Doc   string   // one clause on what it does
+	Doc   string   // one clause on its purpose
 
-	// member returns where the value goes; its type decides how the value is read.
-	// It is nil for a key that types read from Raw.
+	// member returns where to store the value; its type decides how the value is read.
+	// member is nil for a key that types read from Raw.
 	member func(*proviso.Assertion) any
 }
 
@@ -25,8 +25,8 @@ type Key struct {
 // as a number and a boolean.
 const label = kind.Text | kind.Number | kind.Boolean
 
-// keys has every key of an assertion, the most frequent ones first. Only one type uses
-// alpha, beta and gamma.
+// keys has every key of an assertion, the most frequent ones first. Only one type
+// uses alpha, beta and gamma.
 var keys = [...]Key{
 	{Name: "type", Kind: kind.Text, Field: 5, Doc: "the type; not- before it negates the assertion",
 		member: func(a *proviso.Assertion) any { return &a.Type }},
@@ -132,8 +132,8 @@ func KeyOf(name string) *Key {
 // Keys returns the names of all keys.
 func Keys() []string { return names(keys[:]) }
 
-// Fields returns the names of the keys that an assertion of a request to a judge may
-// have, the most important ones first.
+// Fields returns the names of the keys that an assertion in a request to a judge
+// may have, the most important ones first.
 func Fields() []string {
 	var fields []Key
 	for _, k := range keys {

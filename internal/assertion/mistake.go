@@ -24,8 +24,8 @@ func (d *Decoder) Warn(at, format string, args ...any) {
 	d.Report(e)
 }
 
-// UnknownKey reports an unknown key: an error, but a warning if the decoder is
-// lenient. hint is what to write instead, if that is known.
+// UnknownKey reports an unknown key: an error, or a warning if the decoder is
+// lenient. hint is what to write instead, if known.
 func (d *Decoder) UnknownKey(at, key, of string, valid []string, hint string) {
 	if d.unchecked {
 		return

@@ -1,6 +1,7 @@
-// Package blobs keeps files named by a hash of their key. Start at [Open]. An entry is
-// one readable file, dir/ab/cdef….json. It appears whole or not at all, so any number
-// of processes may share a folder without locks, and a broken entry counts as missing.
+// Package blobs keeps files named by a hash of their key. Start at [Open]. An entry
+// is one readable file, dir/ab/cdef….json. Entries are written atomically, so any
+// number of processes may share a folder without locks, and a broken entry counts
+// as missing.
 package blobs
 
 import (
@@ -34,14 +35,15 @@ const (
 // processes.
 type Store struct{ dir string }
 
-// Open returns the store in dir. It does no work: the first entry creates the folder.
+// Open returns the store in dir. It does no I/O: the first entry creates the
+// folder.
 func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Dir returns the folder.
 func (s *Store) Dir() string { return s.dir }
 
-// Key returns the key for the given parts: the SHA-256, in hexadecimal, of the parts
-// with the length of each before it, so that different lists never give the same key.
+// Key returns the key for the given parts: the hexadecimal SHA-256 of the parts,
+// each after its length, so that different lists never give the same key.
 func Key(parts ...string) string {
 	h := sha256.New()
 	var length [8]byte
@@ -55,13 +57,14 @@ func Key(parts ...string) string {
 
 type scopeKey struct{}
 
-// WithScope returns a context in which [KeyIn] gives keys that no other scope has.
+// WithScope returns a context in which [KeyIn] returns keys that differ from those
+// of any other scope.
 func WithScope(ctx context.Context, scope string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope)
 }
 
-// KeyIn is [Key] within the scope of ctx, if it has one: another scope has other keys
-// for the same parts.
+// KeyIn is [Key] within the scope of ctx, if it has one: another scope has other
+// keys for the same parts.
 func KeyIn(ctx context.Context, parts ...string) string {
 	if scope, _ := ctx.Value(scopeKey{}).(string); scope != "" {
 		return Key("scope", scope, Key(parts...))
@@ -72,7 +75,7 @@ func KeyIn(ctx context.Context, parts ...string) string {
 // Key is the function [Key], for callers that use the store as an interface.
 func (*Store) Key(parts ...string) string { return Key(parts...) }
 
-// Path returns the file of an entry, whether or not it is there.
+// Path returns the file of an entry, whether or not it exists.
 func (s *Store) Path(key string) string {
 	if !valid(key) {
 		return filepath.Join(s.dir, "invalid")
@@ -80,7 +83,8 @@ func (s *Store) Path(key string) string {
 	return filepath.Join(s.dir, key[:2], key[2:]+suffix)
 }
 
-// valid reports whether key is one that [Key] makes, and so a safe file name.
+// valid reports whether key has the form that [Key] returns, and so is a safe file
+// name.
 func valid(key string) bool {
 	if len(key) != hex.EncodedLen(sha256.Size) {
 		return false
@@ -100,8 +104,8 @@ func checked(key string) error {
 	return nil
 }
 
-// Read returns the bytes of an entry as they are in the file. A missing entry is an
-// error that is fs.ErrNotExist.
+// Read returns the bytes of an entry as stored. The error for a missing entry is
+// fs.ErrNotExist.
 func (s *Store) Read(key string) ([]byte, error) {
 	if err := checked(key); err != nil {
 		return nil, err
@@ -118,8 +122,8 @@ func (s *Store) Read(key string) ([]byte, error) {
 	return data, err
 }
 
-// Write makes data the entry of key. It writes a temporary file and renames it, so that
-// no reader sees half of it.
+// Write stores data as the entry of key. It writes a temporary file and renames it,
+// so that no reader sees a partial entry.
 func (s *Store) Write(key string, data []byte) error {
 	if err := checked(key); err != nil {
 		return err
@@ -133,7 +137,8 @@ func (s *Store) Write(key string, data []byte) error {
 	return nil
 }
 
-// failure names the folder instead of a file in it, whose name means little.
+// failure names the folder in an error instead of a file in it, whose name is
+// meaningless to users.
 func (s *Store) failure(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -159,7 +164,7 @@ func Replace(name string, data []byte, mode fs.FileMode) error {
 	})
 }
 
-// replaceBy is [Replace] for contents that write writes.
+// replaceBy is [Replace] with contents from a function.
 func replaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(name), partial+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -180,12 +185,12 @@ func replaceBy(name string, mode fs.FileMode, write func(io.Writer) error) error
 	return err
 }
 
-// ErrFolder means that the name of a file is that of a folder.
+// ErrFolder means that a file name is the name of a folder.
 var ErrFolder = errors.New("it is a folder")
 
-// WriteBy is [replaceBy] for a name that a user gives. The target of a link is
-// replaced, not the link. A file that is not regular, such as a pipe, is written to
-// directly. A folder is [ErrFolder].
+// WriteBy is [replaceBy] for a name that a user gives. For a link it replaces the
+// target, not the link. It writes directly to a file that is not regular, such as a
+// pipe. The error for a folder is [ErrFolder].
 func WriteBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
@@ -204,8 +209,8 @@ func WriteBy(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// Writable creates the folder if needed, and returns an error if nothing can be kept in
-// it.
+// Writable creates the folder if needed, and returns an error if no entry can be
+// stored in it.
 func (s *Store) Writable() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return s.failure(err)
@@ -247,7 +252,7 @@ func (s *Store) Get(key string) (*value.Object, time.Time, error) {
 		return nil, time.Time{}, s.Delete(key)
 	}
 	info, err := os.Stat(s.Path(key))
-	if err != nil { // removed in the meantime; the data is still right
+	if err != nil { // removed in the meantime; the data is still valid
 		return entry, time.Time{}, nil
 	}
 	return entry, info.ModTime(), nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Info is what is known of an entry without reading it.
+// Info describes an entry without its content.
 type Info struct {
 	Key     string
 	Size    int64 // in bytes
@@ -81,9 +81,9 @@ func (s *Store) Clear() (int, error) {
 	return removed, err
 }
 
-// each calls file for every entry, and with an empty key for every temporary file. It
-// calls failed for errors of listing. Both can end it with an error, or with
-// fs.SkipAll.
+// each calls file for every entry, and with an empty key for every temporary file.
+// It calls failed for errors of listing a folder. Both functions stop it by
+// returning an error or fs.SkipAll.
 func (s *Store) each(file func(name, key string) error, failed func(error) error) error {
 	shelves, err := s.shelves()
 	if err != nil {

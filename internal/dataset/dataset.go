@@ -25,7 +25,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxBytes is the maximum size of a copy.
+// maxBytes is the maximum size of a copy, in bytes.
 const maxBytes = 256 << 20
 
 // MaxAge is how long a copy is used before it is fetched again. promptfoo's cache
@@ -45,7 +45,7 @@ type Options struct {
 	Fresh, Any bool
 	// Server replaces the server of Hugging Face's datasets; "" is the real one.
 	Server string
-	// Asking, if not nil, is called with a reference before the first request for it.
+	// Asking, if not nil, is called with a reference before its first request.
 	Asking func(ref string)
 	// Now and Sleep are the clock; if nil, the real one is used.
 	Now   func() time.Time
@@ -223,7 +223,8 @@ func exported(u *url.URL) *url.URL {
 	return &out
 }
 
-// kindOf returns the extension for a format: by the name, else by the type.
+// kindOf returns the extension for a format: from the file name, else from the
+// content type.
 func kindOf(u *url.URL, contentType string) string {
 	switch ext := strings.ToLower(path.Ext(u.Path)); ext {
 	case ".csv", ".tsv", ".json", ".jsonl":

@@ -17,8 +17,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/dataset"
 )
 
-// hub stands for Hugging Face's dataset server, with a dataset of total rows; it fails
-// for pages of more than most rows.
+// hub stands in for Hugging Face's dataset server, with a dataset of total rows; it
+// fails for pages of more than most rows.
 type hub struct {
 	total, most int
 	mu          sync.Mutex
@@ -183,8 +183,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestCopies: a copy is used until it is too old, unless a fresh one is wanted; a
-// resumed run accepts any age.
+// TestCopies: a copy is used until it is too old, unless the caller wants a fresh
+// one; a resumed run accepts any age.
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	h := &hub{total: 1, most: 100}

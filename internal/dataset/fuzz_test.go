@@ -14,7 +14,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// answers is a network that gives each request the same answer, for some time.
+// answers is a network that gives each request the same answer, until a time limit.
 type answers struct {
 	status     int
 	kind, body string
@@ -28,8 +28,8 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Request: r, Header: http.Header{"Content-Type": {a.kind}}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// FuzzGet: whatever a reference is and a server answers, there is an error or a copy, and a
-// copy that this package wrote has one JSON value in each line.
+// FuzzGet: for any reference and any answer of a server, there is an error or a
+// copy, and a copy that this package wrote has one JSON value per line.
 func FuzzGet(f *testing.F) {
 	f.Add("huggingface://datasets/a/b?split=x&limit=1", 200, "application/json", `{"rows":[{"row":{"q":"x"}}],"num_rows_total":1e300}`)
 	f.Add("huggingface://datasets/a/b?limit=3", 200, "", `{"rows":[{"row":{"q":"\ud800\n"}},{"row":{}}],"num_rows_total":2}`)

@@ -33,12 +33,12 @@ func token(env proviso.Env) string {
 // named is a dataset reference.
 type named struct {
 	dataset string
-	query   url.Values // split, config and what else the reference has
+	query   url.Values // split, config and any other parameters
 	limit   int        // rows; -1 is all
 }
 
-// parse reads huggingface://datasets/<owner>/<name>?split=&config=&limit=. The default
-// is the split test of the configuration default, as in promptfoo.
+// parse reads huggingface://datasets/<owner>/<name>?split=&config=&limit=. The
+// defaults are the split test and the configuration default, as in promptfoo.
 func parse(ref string) (named, error) {
 	name, text, _ := strings.Cut(strings.TrimPrefix(ref, Prefix), "?")
 	n := named{dataset: strings.Trim(name, "/"), limit: -1}

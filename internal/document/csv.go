@@ -107,11 +107,11 @@ type csvReader struct {
 	delimiter string
 	strict    bool
 	special   [256]bool // bytes that are not always part of an unquoted field
-	line      int       // of the next byte
+	line      int       // line of the next byte
 	lone      bool      // the first line ends in a carriage return alone: all do
 	decided   bool      // lone is known
 
-	text   []byte // the fields of the record one after the other
+	text   []byte // the fields of the record, concatenated
 	ends   []int  // where each field ends in text
 	start  int    // where the current field begins in text
 	quoted bool   // the record holds a quoted field
@@ -156,8 +156,8 @@ func (c *csvReader) record() ([]string, error) {
 	}
 }
 
-// quotedField reads from after an opening quote to after the closing one. What
-// follows a closing quote directly makes the quotes part of the field.
+// quotedField reads from after an opening quote to after the closing one. If text
+// directly follows a closing quote, the quotes are part of the field.
 func (c *csvReader) quotedField() error {
 	open := c.line
 	c.quoted = true
@@ -177,7 +177,7 @@ func (c *csvReader) quotedField() error {
 		default:
 			return err
 		}
-		c.text = c.text[:len(c.text)-1] // without the quote
+		c.text = c.text[:len(c.text)-1] // remove the quote
 		if c.rest(`"`) {
 			c.text = append(c.text, '"')
 			continue
@@ -195,7 +195,7 @@ func (c *csvReader) quotedField() error {
 	}
 }
 
-// unquoted reads what is buffered of an unquoted field, up to a special byte.
+// unquoted reads the buffered part of an unquoted field, up to a special byte.
 func (c *csvReader) unquoted() {
 	next, _ := c.in.Peek(c.in.Buffered())
 	n := 0

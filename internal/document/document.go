@@ -2,7 +2,7 @@
 // value, so that every mistake has a place.
 //
 // Start at [Parse]. [Document.Place] turns an RFC 6901 pointer into a line and a
-// column; it costs nothing until it is called. Large files are streamed by [Lines]
+// column; it does no work until it is called. Large files are streamed by [Lines]
 // (JSON Lines) and [ReadCSV].
 package document
 
@@ -22,9 +22,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Document is one parsed text. Values of anchors are shared between the places
-// that use them, so nothing below Root may be changed in place; Root itself may
-// be replaced. Place is safe for concurrent use, as long as nobody sets a field.
+// Document is one parsed text. Values of anchors are shared between the places that
+// use them, so nothing below Root may be changed in place; Root itself may be
+// replaced. Place is safe for concurrent use as long as no field is set.
 type Document struct {
 	File string // for messages, as the user named it
 	Root any    // the value, of the kinds that the root package lists
@@ -57,10 +57,10 @@ func (d *Document) Head() string {
 	return d.text[:end]
 }
 
-// SyntaxError is why and where a text could not be read.
+// SyntaxError says why and where a text could not be read.
 type SyntaxError struct {
 	Place   proviso.Place
-	Message string // lower case: what was found and what helps
+	Message string // lower case: what was found and what would fix it
 }
 
 // Error returns place and message.
@@ -139,7 +139,7 @@ func lineOf(text string, n int) string {
 // Excerpt is [excerpt.Plain].
 func Excerpt(line string) string { return excerpt.Plain(line) }
 
-// KeyMark at the end of a pointer means the key instead of its value, as in a
+// KeyMark at the end of a pointer refers to the key instead of its value, as in a
 // relative JSON pointer.
 const KeyMark = "#"
 
@@ -223,7 +223,7 @@ func index(s string, n int) (int, bool) {
 	return i, err == nil && i >= 0 && i < n
 }
 
-// checkText returns why data is not text, "" if it is UTF-8 text.
+// checkText returns why data is not UTF-8 text; "" if it is.
 func checkText(data []byte) (message string, offset int) {
 	if len(data) >= 2 && (data[0] == 0xfe && data[1] == 0xff || data[0] == 0xff && data[1] == 0xfe) {
 		return "the file is UTF-16; save it as UTF-8", 0
@@ -252,7 +252,7 @@ func checkText(data []byte) (message string, offset int) {
 	return "", 0
 }
 
-// packed returns what to do with a file that has to be unpacked first, "" for others.
+// packed returns how to handle a file that must be unpacked first; "" for others.
 func packed(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
@@ -300,7 +300,7 @@ func Text(file string, data []byte) (string, error) {
 }
 
 // Anchored reports whether the value at pointer, or a value in it, has a YAML
-// anchor, so that it is used by aliases.
+// anchor that aliases may refer to.
 func (d *Document) Anchored(pointer string) bool {
 	return d.node != nil && anchored(findNode(d.node, Split(pointer), false))
 }

@@ -48,8 +48,8 @@ func parseJSON(ctx context.Context, file string, data []byte, parse func(context
 	return d, nil
 }
 
-// tooWide returns the first object with more than MaxKeys keys, and how many it has.
-// The pointer is made on the way back, because values may nest deeply.
+// tooWide returns the first object with more than MaxKeys keys, and its number of
+// keys. The pointer is built on the way back, because values may nest deeply.
 func tooWide(v any, below string) (pointer string, keys int) {
 	switch v := v.(type) {
 	case *value.Object:
@@ -129,9 +129,9 @@ func JSONPlace(file string, line Line, pointer string, key bool) proviso.Place {
 	return p
 }
 
-// findOffset returns the offset of the value that the segments name in text, which was
-// parsed before; if there is none, that of the last value on the way. With key it is the
-// offset of the last segment's key.
+// findOffset returns the offset of the value that the segments name in text, which
+// was parsed before. If there is none, it returns the offset of the last value on
+// the path. With key it is the offset of the last segment's key.
 func findOffset(text string, segments []string, key bool) int {
 	at := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
 	for n, segment := range segments {
@@ -147,8 +147,9 @@ func findOffset(text string, segments []string, key bool) int {
 	return at
 }
 
-// findMember returns the offsets of a member in the list or object that text begins with,
-// and of its key. Of duplicate keys the last one counts, as it does for the value.
+// findMember returns the offsets of a member in the list or object that text begins
+// with, and of its key. Of duplicate keys the last one counts, as in the parsed
+// value.
 func findMember(text, segment string) (keyAt, valueAt int, ok bool) {
 	in := json.NewDecoder(strings.NewReader(text))
 	begin, _ := in.Token()

@@ -24,7 +24,7 @@ type Line struct {
 	Value  any    // the parsed line
 }
 
-// LineError is one broken line; the lines after it are still read.
+// LineError describes one broken line; the lines after it are still read.
 type LineError struct {
 	Line    int // from 1
 	Column  int // from 1, in characters; 0 if unknown
@@ -33,8 +33,8 @@ type LineError struct {
 	Code    string // as in [proviso.Error]
 }
 
-// MistakeOf returns the mistake that an error of this package is, with its place in a file.
-// Any other error has no place but the file.
+// MistakeOf converts an error of this package to a mistake with its place in a
+// file. The place of any other error is the file alone.
 func MistakeOf(file string, err error) proviso.Mistake {
 	m := proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: err.Error()}
 	var syntax *SyntaxError
@@ -55,10 +55,11 @@ func (e *LineError) Error() string {
 	return p.String() + ": " + e.Message
 }
 
-// Lines streams a JSON Lines file: one value a line, blank lines skipped, a byte
+// Lines streams a JSON Lines file: one value per line, blank lines skipped, a byte
 // order mark ignored. Equal parts of values may be shared between lines, so they
 // must not be changed. A broken line, or one with more than [value.MaxReplyValues]
-// values, yields a *[LineError] and reading goes on; an error of r ends the sequence. Memory is bounded by the longest line.
+// values, yields a *[LineError], and reading continues; an error of r ends the
+// sequence. Memory is bounded by the longest line.
 func Lines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := lineReader{r: bufio.NewReaderSize(r, 64<<10)}
@@ -85,7 +86,7 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// brokenLine yields what is wrong with a line, unless it is blank.
+// brokenLine yields the error of a line, unless the line is blank.
 func brokenLine(line Line, err error, yield func(Line, error) bool) bool {
 	message, offset, code := err.Error(), 0, proviso.Invalid
 	if errors.Is(err, value.ErrTooMany) {
@@ -112,8 +113,8 @@ type lineReader struct {
 	number int
 }
 
-// next returns the next line in memory of its own, because values parsed from
-// it share that memory.
+// next returns the next line in memory of its own, because values parsed from the
+// line share that memory.
 func (l *lineReader) next() (string, error) {
 	l.number++
 	chunk, err := l.r.ReadSlice('\n')

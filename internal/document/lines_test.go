@@ -59,7 +59,7 @@ func TestLinesLimit(t *testing.T) {
 	}
 }
 
-// repeated yields one byte for ever.
+// repeated yields one byte forever.
 type repeated byte
 
 func (r repeated) Read(p []byte) (int, error) {
@@ -166,7 +166,7 @@ func TestLineOfManyValues(t *testing.T) {
 	}
 }
 
-// BenchmarkLines reads rows such as suites of recorded outputs have: 1.2 kB each.
+// BenchmarkLines reads rows like those in suites of recorded outputs: 1.2 kB each.
 func BenchmarkLines(b *testing.B) {
 	row := `{"vars":{"output":"` + strings.Repeat("lorem ipsum ", 60) + `"},"assert":[{"type":"contains","value":"lorem"},` +
 		`{"type":"is-json","value":{"type":"object","properties":{"a":{"type":"string"}}}},{"type":"regex","value":"a.c"},` +

@@ -2,7 +2,7 @@ package document
 
 import "strings"
 
-// Nearest returns the valid name that name is probably a typo of, or "" if none is
+// Nearest returns the valid name of which name is probably a typo, or "" if none is
 // near. It ignores case; of equally near names the first wins.
 func Nearest(name string, valid []string) string {
 	if name == "" || len(name) > maxName {
@@ -29,7 +29,7 @@ func Suggest(name string, valid []string) []string {
 	return valid
 }
 
-// maxName bounds the names that are compared; longer texts are not names.
+// maxName bounds the length of compared names; longer texts are not names.
 const maxName = 64
 
 // distance is the optimal string alignment distance (Levenshtein with adjacent

@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// plainScalar gives an unquoted YAML scalar its value as js-yaml does under the
-// YAML 1.2 core schema: 012 is 12, 1_000, yes and dates are text.
+// plainScalar converts an unquoted YAML scalar as js-yaml does under the YAML 1.2
+// core schema: 012 is 12; 1_000, yes and dates are text.
 func plainScalar(s string) any {
 	switch s {
 	case "", "~", "null", "Null", "NULL":

@@ -7,10 +7,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Map returns v with each of its members replaced by what change makes of it. change gets
-// the member, its pointer below that of v, and its key, which is "" in a list. A list or
-// an object whose members stay the same is not copied, and the pointer is that of v for a
-// member that cannot hold others or a text.
+// Map returns v with each of its members replaced by the result of change. change
+// gets the member, its pointer below that of v, and its key, which is "" in a list.
+// A list or an object whose members do not change is not copied. For a member that
+// is neither a text nor a container, change gets the pointer of v.
 func Map(pointer string, v any, change func(at, key string, member any) any) any {
 	switch v := v.(type) {
 	case []any:
@@ -43,7 +43,8 @@ func Map(pointer string, v any, change func(at, key string, member any) any) any
 	return v
 }
 
-// below is [Join] for a member that can hold others or a text.
+// below is [Join] for a member that is a text or a container, and pointer for any
+// other.
 func below[T string | int](pointer string, segment T, member any) string {
 	switch member.(type) {
 	case string, []any, *value.Object:
@@ -67,7 +68,7 @@ func Same(a, b any) bool {
 	return a == b
 }
 
-// Texts yields the texts in v, which may be one itself, with their pointers.
+// Texts yields the texts in v, which may itself be one, with their pointers.
 func Texts(pointer string, v any) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) { texts(pointer, v, yield) }
 }

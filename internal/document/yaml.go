@@ -16,10 +16,10 @@ import (
 
 // Limits of a YAML or JSON file, far above normal use.
 const (
-	MaxKeys     = 10_000    // of one mapping or object
-	maxAnchors  = 10_000    // of a YAML file
-	maxDepth    = 500       // how deeply values of a YAML file nest
-	maxExpanded = 1_000_000 // how many values aliases may add
+	MaxKeys     = 10_000    // keys of one mapping or object
+	maxAnchors  = 10_000    // anchors of a YAML file
+	maxDepth    = 500       // nesting depth of a YAML file
+	maxExpanded = 1_000_000 // number of values that aliases may add
 )
 
 // ParseYAML reads one YAML document: plain scalars resolve as in js-yaml (YAML
@@ -83,8 +83,8 @@ func (r untilDone) Read(p []byte) (int, error) {
 	return r.in.Read(p[:min(len(p), 16<<10)])
 }
 
-// built is the value of a node and how many values it holds, those behind
-// aliases counted each time.
+// built is the value of a node and the number of values in it. Values of aliases
+// are counted each time.
 type built struct {
 	value any
 	size  int
@@ -93,10 +93,10 @@ type built struct {
 // builder turns nodes into values.
 type builder struct {
 	ctx   context.Context // nil without cancellation
-	steps int             // nodes so far
+	steps int             // number of nodes visited
 	doc   *Document
-	done  map[*yaml.Node]built // anchored nodes; a zero value marks one being built
-	added int                  // values that aliases added
+	done  map[*yaml.Node]built // anchored nodes; a zero value marks one that is being built
+	added int                  // number of values that aliases added
 }
 
 func (b *builder) fail(n *yaml.Node, format string, args ...any) error {
@@ -205,7 +205,7 @@ func (b *builder) mapping(n *yaml.Node, depth int) (built, error) {
 	return built{o, size}, nil
 }
 
-// key returns the text of a mapping key; numbers and the like become text as in
+// key returns the text of a mapping key; other scalars become text as in
 // JavaScript.
 func (b *builder) key(parent, k *yaml.Node) (string, error) {
 	for k.Kind == yaml.AliasNode {
@@ -221,8 +221,8 @@ func (b *builder) key(parent, k *yaml.Node) (string, error) {
 	return value.ToString(v), err
 }
 
-// merge adds the members of a << value, a mapping or a list of them, that are
-// not there already.
+// merge adds the members of a << value, a mapping or a list of mappings, that o
+// does not have yet.
 func (b *builder) merge(o *value.Object, n *yaml.Node, v any) error {
 	switch v := v.(type) {
 	case *value.Object:
@@ -281,7 +281,7 @@ func isMerge(k *yaml.Node) bool {
 		k.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// yamlError gives an error of the YAML library a place and a message that helps.
+// yamlError gives an error of the YAML library a place and a helpful message.
 func (d *Document) yamlError(err error) error {
 	var e *yaml.LoadError
 	if !errors.As(err, &e) {
@@ -304,7 +304,7 @@ func (d *Document) yamlError(err error) error {
 	return d.fail(line, column, "%s", message)
 }
 
-// explain rewrites the commonest errors so that they help.
+// explain rewrites the most common errors into helpful messages.
 func explain(e *yaml.LoadError) string {
 	began := ""
 	if e.ContextMark.Line > 0 {
@@ -315,7 +315,7 @@ func explain(e *yaml.LoadError) string {
 		{"cannot start any token", "this character cannot begin a value; quote the text"},
 		{"expected ',' or ']'", "the list" + began + " needs a comma or a closing bracket"},
 		{"expected ',' or '}'", "the mapping" + began + " needs a comma or a closing brace"},
-		{"expected '-' indicator", "the list" + began + " goes on with something else; check the indentation"},
+		{"expected '-' indicator", "the list" + began + " continues with something else; check the indentation"},
 		{"expected <document start>", "text after the end of the value; check the indentation"},
 		{"unexpected end of stream", "the quoted text" + began + " is not closed"},
 		{"could not find expected ':'", "a key without a colon, or a text that needs quotes or indentation"},

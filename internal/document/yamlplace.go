@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// findNode returns the node that the segments name, or the last that exists.
+// findNode returns the node that the segments name, or the last one that exists.
 // With key it is the key of the last segment.
 func findNode(n *yaml.Node, segments []string, key bool) *yaml.Node {
 	n = resolveAlias(n)
@@ -22,8 +22,8 @@ func findNode(n *yaml.Node, segments []string, key bool) *yaml.Node {
 				return k
 			}
 		}
-		// The alias itself is what the user wrote here; it is resolved only to go
-		// further down.
+		// The alias itself is what the user wrote here; it is resolved only to descend
+		// further.
 		if i == len(segments)-1 {
 			return next
 		}
@@ -32,8 +32,8 @@ func findNode(n *yaml.Node, segments []string, key bool) *yaml.Node {
 	return n
 }
 
-// resolveAlias returns the node behind documents and aliases. Aliases form no
-// cycle here, because building the values refused those.
+// resolveAlias returns the node behind documents and aliases. Aliases have no cycle
+// here, because building the values refused cycles.
 func resolveAlias(n *yaml.Node) *yaml.Node {
 	for {
 		switch {
@@ -83,7 +83,7 @@ func mergedChild(n *yaml.Node, segment string) *yaml.Node {
 	return nil
 }
 
-// findKey returns the key node of a mapping, nil if it is not written there.
+// findKey returns the key node in a mapping; nil if the key is not written there.
 func findKey(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if keyIs(n.Content[i], key) {

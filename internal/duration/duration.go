@@ -1,5 +1,5 @@
-// Package duration reads times as people write them in flags and files: as
-// [time.ParseDuration] does, and in days and weeks. Parse is all there is.
+// Package duration parses durations in flags and files: as [time.ParseDuration]
+// does, and in days and weeks. Its only function is [Parse].
 package duration
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// units are those that time.ParseDuration does not have. A day has 24 hours.
+// units are those that time.ParseDuration lacks. A day has 24 hours.
 var units = []struct {
 	suffix string
 	length time.Duration
@@ -20,9 +20,9 @@ const most = 10_000
 
 var errForm = errors.New("expected a time with its unit, such as 90s, 5m, 2h, 7d or 2w")
 
-// Parse reads a duration: a whole number of days (7d) or weeks (2w), or what
-// time.ParseDuration reads. It may be negative only in the second form. The error says what
-// was expected.
+// Parse parses a duration: a whole number of days (7d) or weeks (2w), or the syntax
+// of time.ParseDuration. Only the latter may be negative. The error says what was
+// expected.
 func Parse(text string) (time.Duration, error) {
 	for _, u := range units {
 		if digits, ok := strings.CutSuffix(text, u.suffix); ok {

@@ -25,8 +25,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is a time, its own text is read as the same time, and all that
-// time.ParseDuration reads is read as it does.
+// FuzzParse: the text of a parsed duration parses to the same duration, and everything
+// that time.ParseDuration accepts gives the same result.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"90m", "1h30m", "2d", "10000w", "10001d", "-5m", "0", "4294967296d", "+1d", "1_0d", "2540400h", "ns", "d", "\xffd"} {
 		f.Add(text)

@@ -1,5 +1,5 @@
-// Package excerpt shortens texts for messages and reports. A shortened text ends with
-// an ellipsis, except where only its beginning is wanted.
+// Package excerpt shortens texts for messages and reports. A shortened text ends
+// with an ellipsis, except in functions that return only its beginning.
 package excerpt
 
 import (
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// mark ends a text that was shortened.
+// mark ends a shortened text.
 const mark = "…"
 
 // Head returns the beginning of s: at most n bytes, without splitting a character.
@@ -52,14 +52,14 @@ func Runes(s string, n int) string {
 	return s
 }
 
-// Line returns the first n characters of s on one line, with single spaces in place of
-// white space. It does not read a long text to its end.
+// Line returns the first n characters of s on one line, with a single space in
+// place of white space. It reads only as much of a long text as it needs.
 func Line(s string, n int) string {
-	const widest = 2 * utf8.UTFMax // bytes that are read for each character
+	const widest = 2 * utf8.UTFMax // bytes read per character
 	return Runes(strings.Join(strings.Fields(Head(s, widest*n)), " "), n)
 }
 
-// plainLength is how many characters of a line a message shows.
+// plainLength is the number of characters of a line that a message shows.
 const plainLength = 120
 
 // Plain shortens a line for a message and replaces what a terminal would

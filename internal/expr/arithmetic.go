@@ -17,15 +17,15 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// A number of a variable is a double and a literal such as 2 is an int. CEL refuses to
-// mix them in arithmetic, and to compare them by == where it knows both types. So the
-// arithmetic operators get overloads here that take one of each. A result of type
-// double has no static type, like a variable.
+// Number variables are doubles, and a literal such as 2 is an int. CEL does not mix
+// the two in arithmetic, nor in == where it knows both types. So the arithmetic
+// operators get overloads here that take one of each. A result of type double has
+// no static type, like a variable.
 
-// arithmetic is the operators that are extended.
+// arithmetic holds the operators that are extended.
 var arithmetic = []string{operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo}
 
-// standardLibrary is CEL's own, extended.
+// standardLibrary is CEL's standard library, extended.
 func standardLibrary() ([]cel.EnvOption, error) {
 	subset := env.NewLibrarySubset()
 	var extended []*decls.FunctionDecl
@@ -50,7 +50,7 @@ func standardLibrary() ([]cel.EnvOption, error) {
 	}, nil
 }
 
-// extendOperator declares an operator for operands of different number types, too.
+// extendOperator also declares an operator for operands of different number types.
 func extendOperator(f *decls.FunctionDecl) (*decls.FunctionDecl, error) {
 	op := f.Name()
 	opts := []decls.FunctionOpt{decls.SingletonBinaryBinding(func(a, b ref.Val) ref.Val { return apply(op, a, b) })}

@@ -17,21 +17,21 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxCost bounds the work of one evaluation of a case, in CEL's own units, and
-// maxEventCost that of an event, of which thousands come in a second: about half a
-// millisecond.
+// maxCost bounds the work of one evaluation on a case, in CEL's cost units.
+// maxEventCost bounds the work on an event, about half a millisecond: thousands of
+// events arrive per second.
 const (
 	maxCost      = 1_000_000
 	maxEventCost = 20_000
 )
 
-// dialect is the conditions that stand under one key.
+// dialect is the kind of condition under one key.
 type dialect struct {
 	key   string
 	cost  uint64
 	names []string // variables that a condition can use
 	env   func() (*cel.Env, error)
-	typed func() (*cel.Env, error) // knows what the variables hold; nil if they hold anything
+	typed func() (*cel.Env, error) // declares the types of the variables; nil if they may have any type
 }
 
 func newDialect(key string, cost uint64, names ...string) *dialect {
@@ -51,9 +51,9 @@ func environment(names []string, typeOf func(name string) *cel.Type) func() (*ce
 	})
 }
 
-// eventDialect is the conditions on events. Their variables hold anything for CEL, so that
-// numbers compare as people expect; what they really hold only tells whether a condition
-// can be true or false at all.
+// eventDialect is the dialect of conditions on events. Their variables have no
+// static type in CEL, so that numbers compare as users expect. The actual types
+// serve only to detect conditions that can never be true or false.
 func eventDialect(names ...string) *dialect {
 	d := newDialect("where", maxEventCost, names...)
 	d.typed = environment(names, func(name string) *cel.Type {
@@ -111,11 +111,12 @@ func (d *dialect) compile(text string) (*Condition, error) {
 	return &Condition{key: d.key, text: text, program: program}, nil
 }
 
-// gives is what an expression gives that can never be true or false, "" if it can.
+// gives describes the result of an expression that can never be true or false; ""
+// if it can.
 func (d *dialect) gives(ast *cel.Ast, text string) string {
 	out := ast.OutputType()
 	if out == cel.DynType && d.typed != nil {
-		// Types that do not fit are no mistake here: the untyped environment took them.
+		// A type error is not a mistake here: the untyped environment accepted the text.
 		if env, err := d.typed(); err == nil {
 			if known, issues := env.Compile(text); issues.Err() == nil {
 				out = known.OutputType()
@@ -142,7 +143,8 @@ func (d *dialect) gives(ast *cel.Ast, text string) string {
 	return "a " + out.TypeName()
 }
 
-// mistake says why a text is no expression, in words that need no knowledge of the parser.
+// mistake says why a text is not an expression, in words that need no knowledge of
+// the parser.
 func (d *dialect) mistake(text string, issues *cel.Issues) error {
 	var all []string
 	for _, e := range issues.Errors() {
@@ -157,7 +159,7 @@ func (d *dialect) mistake(text string, issues *cel.Issues) error {
 	}
 }
 
-// plainSyntax rewrites what the parser says of a text that it cannot read.
+// plainSyntax rewrites the parser's message about a text that it cannot read.
 func plainSyntax(message string) string {
 	rest, ok := strings.CutPrefix(message, "Syntax error: ")
 	if !ok {
@@ -206,7 +208,8 @@ func (c *Condition) holds(ctx context.Context, vars map[string]any) (bool, error
 	return b, nil
 }
 
-// native converts v to what CEL reads. Numbers stay doubles, whole or not.
+// native converts v to a type that CEL reads. Numbers stay doubles, even whole
+// ones.
 func native(v any) any {
 	switch v := v.(type) {
 	case *value.Object:

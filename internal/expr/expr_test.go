@@ -95,8 +95,8 @@ func TestCompileMistakes(t *testing.T) {
 	}
 }
 
-// TestConditionsOfEvents: a condition that can never be true or false is found before an
-// event comes.
+// TestConditionsOfEvents: a condition that can never be true or false is found
+// before any event arrives.
 func TestConditionsOfEvents(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -111,8 +111,8 @@ func TestConditionsOfEvents(t *testing.T) {
 	}
 }
 
-// TestCostOfEvents: a condition that is costly for one event is an error at once, because
-// thousands of events come in a second. A case may cost more.
+// TestCostOfEvents: a condition that is costly for one event is an error at once,
+// because thousands of events arrive per second. A case may cost more.
 func TestCostOfEvents(t *testing.T) {
 	t.Parallel()
 	const costly = "[1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, [1,2,3,4,5,6,7,8,9].all(c, [1,2,3,4,5,6,7,8,9].all(d, a + b + c + d > 0))))"

@@ -11,8 +11,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// FuzzCompile: a condition, on a case or on an event, is a mistake with a column or gives
-// the same answer each time; that it has none is an error with a code.
+// FuzzCompile: a condition, on a case or on an event, is a mistake with a column,
+// or gives the same answer each time; a missing answer is an error with a code.
 func FuzzCompile(f *testing.F) {
 	for _, text := range []string{
 		`vars.lang == "de" && vars.n > 2.5`, `vars.tags.all(x, vars.tags.exists(y, x == y)) || "a" in vars.tags`, `has(vars.missing)`, `vars.lang.matches("^(a+)+$")`,

@@ -4,7 +4,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// mapping reads a flow mapping from its brace on.
+// mapping reads a flow mapping, starting at its brace.
 func (p *parser) mapping(tag string, depth int) (node, error) {
 	isSet := false
 	switch tag {
@@ -28,7 +28,7 @@ func (p *parser) mapping(tag string, depth int) (node, error) {
 	return node{value: o, complex: true, mapping: true}, err
 }
 
-// sequence reads a flow sequence from its bracket on.
+// sequence reads a flow sequence, starting at its bracket.
 func (p *parser) sequence(tag string, depth int) (node, error) {
 	add := addItem
 	switch tag {
@@ -86,8 +86,8 @@ func (p *parser) entries(end byte, entry func() error) error {
 	}
 }
 
-// entry reads a key with its value, or an item of a sequence. A key that is
-// missing, or a value, is null.
+// entry reads a key with its value, or an item of a sequence. A missing key or
+// value is null.
 func (p *parser) entry(depth int, mapping bool) (key, value node, pair bool, err error) {
 	explicit := p.peek(0) == '?' && isBlank(p.peek(1))
 	if explicit {
@@ -114,8 +114,8 @@ func (p *parser) entry(depth int, mapping bool) (key, value node, pair bool, err
 	return key, value, explicit, nil
 }
 
-// put adds a member; the last of equal keys wins. A merge key brings in the
-// members of a mapping, or of several, that are not there yet.
+// put adds a member; the last of equal keys wins. A merge key adds the members of
+// one or several mappings that o does not have yet.
 func (p *parser) put(o *value.Object, key, val node) error {
 	switch {
 	case key.complex:

@@ -206,8 +206,8 @@ func BenchmarkObjects(b *testing.B) {
 	}
 }
 
-// TestObjectsManyIndices reads the largest object there can be with keys that are
-// array indices, in the worst order.
+// TestObjectsManyIndices reads the largest possible object with keys that are array
+// indices, in the worst order.
 func TestObjectsManyIndices(t *testing.T) {
 	t.Parallel()
 	const n = 10_000

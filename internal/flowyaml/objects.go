@@ -1,7 +1,6 @@
-// Package flowyaml finds objects in text and reads them as js-yaml 5 does, with
-// the tags of YAML 1.1 that promptfoo adds: JSON, and what models write instead
-// of it (single quotes, bare keys, comments, trailing commas, Python literals,
-// truncated objects).
+// Package flowyaml finds objects in text and reads them as js-yaml 5 does, with the tags
+// of YAML 1.1 that promptfoo adds: JSON, and what models write instead of JSON (single
+// quotes, bare keys, comments, trailing commas, Python literals, truncated objects).
 //
 // Start at [Objects]; [Parse] reads one mapping.
 package flowyaml
@@ -16,21 +15,23 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxWindow is how many UTF-16 units an object may take.
+// maxWindow is the maximum length of an object, in UTF-16 units.
 const maxWindow = 100_000
 
-// maxWork is how many bytes all attempts on one text may read. Normal texts are read
-// about once; a hostile text can begin many objects that fail at their ends.
+// maxWork is the number of bytes that all attempts on one text may read. Normal
+// texts are read about once; a hostile text can begin many objects that fail at
+// their ends.
 const maxWork = 48 << 20
 
-// maxBraces is how many braces a text may hold: each takes 32 bytes of memory.
+// maxBraces is the maximum number of braces in a text: each takes 32 bytes of
+// memory.
 const maxBraces = 2 * value.MaxReplyValues
 
-// Objects yields the objects in text from left to right. Each begins at a brace
-// and ends where the braces balance, braces in strings counted like any other;
-// an object that the text, or the window of 100,000 UTF-16 units, cuts off gets
-// its closing braces. What cannot be read is tried again from the next brace.
-// The one error is that of a limit, after which nothing follows.
+// Objects yields the objects in text from left to right. An object begins at a
+// brace and ends where the braces balance; braces in strings count like any other.
+// An object that is cut off, by the end of the text or the window of 100,000 UTF-16
+// units, gets its closing braces. If an object cannot be read, the search continues
+// at the next brace. The only error is an exceeded limit, which ends the sequence.
 func Objects(text string) iter.Seq2[*value.Object, error] {
 	return func(yield func(*value.Object, error) bool) {
 		if n := strings.Count(text, "{") + strings.Count(text, "}"); n > maxBraces {
@@ -60,8 +61,8 @@ func Objects(text string) iter.Seq2[*value.Object, error] {
 	}
 }
 
-// Parse reads a text that is one flow mapping, with white space and comments
-// behind it.
+// Parse reads a text that is one flow mapping, optionally followed by white space
+// and comments.
 func Parse(text string) (*value.Object, error) {
 	p := parser{reader: &reader{}}
 	p.open(text, 0)
@@ -72,8 +73,8 @@ func Parse(text string) (*value.Object, error) {
 type brace struct {
 	at    int
 	open  bool
-	match int // index of the closing one among the braces, -1 if there is none
-	depth int // opening less closing ones up to this one
+	match int // index of the closing brace among the braces, -1 if there is none
+	depth int // opening minus closing braces, up to this one
 }
 
 func matchBraces(text string) []brace {
@@ -101,11 +102,11 @@ func matchBraces(text string) []brace {
 	return list
 }
 
-// unitStep is how far apart the known UTF-16 offsets are, in bytes.
+// unitStep is the distance between known UTF-16 offsets, in bytes.
 const unitStep = 1 << 10
 
-// unitIndex knows the UTF-16 offset of every unitStep-th byte of a text that is
-// longer than a window; it is nil for others.
+// unitIndex holds the UTF-16 offset of every unitStep-th byte of a text that is
+// longer than a window; it is nil for a shorter text.
 type unitIndex []int
 
 func countUnits(text string) unitIndex {
@@ -123,7 +124,7 @@ func countUnits(text string) unitIndex {
 	return index
 }
 
-// unitsOf is how many UTF-16 units begin at a byte of UTF-8.
+// unitsOf is the number of UTF-16 units that begin at a byte of UTF-8.
 func unitsOf(b byte) int {
 	switch {
 	case b&0xc0 == 0x80:
@@ -144,8 +145,8 @@ func (x unitIndex) at(text string, i int) int {
 	return units
 }
 
-// find returns the first byte whose UTF-16 offset is at least units, from byte
-// i on.
+// find returns the first byte, from byte i on, whose UTF-16 offset is at least
+// units.
 func (x unitIndex) find(text string, i, units int) int {
 	step := i / unitStep
 	for step+1 < len(x) && x[step+1] <= units {
@@ -158,18 +159,18 @@ func (x unitIndex) find(text string, i, units int) int {
 	return i
 }
 
-// scanner looks for the objects of one text.
+// scanner finds the objects of one text.
 type scanner struct {
 	text   string
 	braces []brace
 	units  unitIndex
 	reader reader
 	work   int // bytes read
-	wasted int // of them, as JSON in vain
+	wasted int // bytes read in failed attempts to parse JSON
 }
 
-// object tries to read the object that begins at the k-th brace and returns
-// where it ends.
+// object tries to read the object that begins at the k-th brace and returns its
+// end.
 func (s *scanner) object(k int) (o *value.Object, end int) {
 	b := s.braces[k]
 	end, closers := len(s.text), 0
@@ -199,7 +200,7 @@ func (s *scanner) object(k int) (o *value.Object, end int) {
 	return o, end
 }
 
-// depthAt returns the depth of braces in front of byte i.
+// depthAt returns the brace depth before byte i.
 func (s *scanner) depthAt(i int) int {
 	low, high := 0, len(s.braces)
 	for low < high {
@@ -212,8 +213,8 @@ func (s *scanner) depthAt(i int) int {
 	return s.braces[low-1].depth
 }
 
-// json reads text as JSON, which is YAML and much the commonest; nil if it is
-// not, or if YAML would see something else in it.
+// json reads text as JSON, which is YAML and by far the most common form. It
+// returns nil if text is not JSON, or if YAML would read it differently.
 func (s *scanner) json(text string) *value.Object {
 	if s.wasted > len(s.text) || !startsJSON(text) {
 		return nil

@@ -2,10 +2,10 @@ package flowyaml
 
 import "github.com/proviso-eval/proviso/value"
 
-// maxDepth is how deeply js-yaml lets nodes nest, the root among them.
+// maxDepth is the nesting depth that js-yaml allows, including the root.
 const maxDepth = 99
 
-// maxMerged is how many keys merges may bring into one document.
+// maxMerged is the number of keys that merges may add to one document.
 const maxMerged = 10_000
 
 // parser reads one document: a flow mapping and nothing else. The grammar is that of
@@ -20,19 +20,19 @@ type parser struct {
 	merged    int
 }
 
-// node is a value with what merging and keys need to know about it.
+// node is a value with the properties that merging and keys depend on.
 type node struct {
 	value   any
 	complex bool // cannot be a key
 	merge   bool // the merge key
-	mapping bool // of a mapping, so that it can be merged
-	list    bool // of a sequence
+	mapping bool // it is a mapping, so it can be merged
+	list    bool // it is a sequence
 }
 
-// mistake is why a text is not a flow mapping.
+// mistake says why a text is not a flow mapping.
 type mistake string
 
-// Error returns the mistake.
+// Error implements error.
 func (m mistake) Error() string { return string(m) }
 
 const (
@@ -96,7 +96,7 @@ func isBlank(c byte) bool { return isSpace(c) || isBreak(c) }
 func isFlow(c byte) bool { return c == ',' || c == '[' || c == ']' || c == '{' || c == '}' }
 
 // space skips white space and line breaks, and comments if they are allowed: a
-// comment needs a blank before it. It returns how many lines ended.
+// comment needs a blank before it. It returns the number of line breaks.
 func (p *parser) space(comments bool) int {
 	breaks := 0
 	apart := p.i == p.lineStart || isBlank(p.buf[p.i-1])
@@ -119,7 +119,7 @@ func (p *parser) space(comments bool) int {
 	}
 }
 
-// newline passes a line break and measures the indentation behind it.
+// newline skips a line break and measures the indentation after it.
 func (p *parser) newline() {
 	if p.peek(0) == '\r' && p.peek(1) == '\n' {
 		p.i++
@@ -175,8 +175,7 @@ func (p *parser) node(depth int) (n node, ok bool, err error) {
 		}
 	}
 	if anchor != "" {
-		// The name is assigned where a collection begins; its value is known at its
-		// end.
+		// The anchor is assigned where a collection begins; its value is known at its end.
 		if held == nil {
 			held = p.hold(anchor)
 		}
@@ -185,7 +184,7 @@ func (p *parser) node(depth int) (n node, ok bool, err error) {
 	return n, true, nil
 }
 
-// hold gives a name to the node that is returned.
+// hold assigns an anchor to the node that it returns.
 func (p *parser) hold(anchor string) *node {
 	if p.anchors == nil {
 		p.anchors = map[string]*node{}
@@ -195,8 +194,8 @@ func (p *parser) hold(anchor string) *node {
 	return n
 }
 
-// properties reads tags and anchors. Here is false if the content would have to
-// stand on a line that is not indented, where js-yaml does not look for it.
+// properties reads tags and anchors. here is false if the content would be on a
+// line that is not indented, where js-yaml does not look for it.
 func (p *parser) properties() (tag, anchor string, here bool, err error) {
 	here = true
 	for {
@@ -235,7 +234,7 @@ func (p *parser) word() string {
 	return string(p.buf[start:p.i])
 }
 
-// content reads what properties stand before.
+// content reads the node that follows the properties.
 func (p *parser) content(tag, anchor string, depth int) (n node, ok bool, err error) {
 	switch c := p.peek(0); c {
 	case '{':
@@ -261,8 +260,8 @@ func (p *parser) content(tag, anchor string, depth int) (n node, ok bool, err er
 	return n, ok, err
 }
 
-// empty replaces a collection that refers to itself: values here are trees, so the
-// inner reference sees an empty one.
+// empty stands for a collection that refers to itself: values here are trees, so
+// the inner reference is an empty collection.
 func empty(c byte) node {
 	if c == '[' {
 		return node{value: []any{}, complex: true, list: true}

@@ -13,13 +13,13 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// plain reads a scalar without quotes, on one line or more; ok is false if none
-// begins here.
+// plain reads an unquoted scalar of one or more lines; ok is false if none begins
+// here.
 func (p *parser) plain() (s string, ok bool, err error) {
 	if !p.startsPlain() {
 		return "", false, nil
 	}
-	start, end := p.i, p.i // end is behind the last character that is no blank
+	start, end := p.i, p.i // end is after the last character that is not a blank
 	for c := p.peek(0); c != 0 && !isFlow(c) && !p.separator(); c = p.peek(0) {
 		if c == ':' && endsKey(p.peek(1)) || c == '#' && isBlank(p.buf[p.i-1]) {
 			break
@@ -105,8 +105,8 @@ func printable(s []byte) bool {
 	return true
 }
 
-// resolve gives a plain scalar its meaning (YAML 1.2 core schema, timestamps and
-// the merge key).
+// resolve converts a plain scalar (YAML 1.2 core schema, timestamps and the merge
+// key).
 func resolve(s string) node {
 	if s == "" {
 		return node{}
@@ -192,14 +192,14 @@ var (
 	})
 )
 
-// isTimestamp reports whether s is a date, or a date with a time, of YAML 1.1
-// that the calendar has.
+// isTimestamp reports whether s is a YAML 1.1 date, or date with a time, that
+// exists in the calendar.
 func isTimestamp(s string) bool {
 	m := timestampParts().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
 	day, err := time.Parse("2006-1-2", m[1]+m[2])
-	// Date.UTC takes years below 100 for those of the twentieth century.
+	// Date.UTC reads years below 100 as those of the twentieth century.
 	return err == nil && day.Year() >= 100
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// character passes one character of a quoted text.
+// character reads one character of a quoted text.
 func (p *parser) character(c byte) error {
 	if p.separator() {
 		return errQuote
@@ -18,8 +18,8 @@ func (p *parser) character(c byte) error {
 	return nil
 }
 
-// quoted reads a text in quotes. In single ones, two of them stand for one; double ones
-// have escapes.
+// quoted reads a quoted text. In single quotes, two quotes stand for one; double
+// quotes have escapes.
 func (p *parser) quoted(quote byte) (string, error) {
 	p.i++
 	t := text{from: p.i}
@@ -48,12 +48,12 @@ func (p *parser) quoted(quote byte) (string, error) {
 	}
 }
 
-// text gathers a scalar that is not simply a part of the source.
+// text collects a scalar that is not simply a slice of the source.
 type text struct {
 	b    []byte
-	from int  // of the part not yet added
+	from int  // start of the part that is not yet added
 	made bool // b is in use
-	keep int  // b up to here is not trimmed: it was escaped
+	keep int  // b up to here is not trimmed, because it was escaped
 }
 
 func (t *text) add(part []byte) {
@@ -61,7 +61,7 @@ func (t *text) add(part []byte) {
 	t.made = true
 }
 
-// end adds the rest and returns the whole.
+// end adds the rest and returns the whole text.
 func (t *text) end(source []byte, to int) string {
 	if !t.made {
 		return string(source[t.from:to])
@@ -70,8 +70,8 @@ func (t *text) end(source []byte, to int) string {
 	return string(t.b)
 }
 
-// fold passes line breaks: one is a space, of more the first is dropped. Blanks
-// around them are not part of the text.
+// fold reads line breaks: a single one becomes a space; of several, the first is
+// dropped. Blanks around them are not part of the text.
 func (p *parser) fold(t *text) {
 	t.add(p.buf[t.from:p.i])
 	t.trim()
@@ -85,7 +85,7 @@ func (p *parser) fold(t *text) {
 	t.from = p.i
 }
 
-// trim takes blanks off the end, but for those that were escaped.
+// trim removes trailing blanks, except escaped ones.
 func (t *text) trim() {
 	n := len(t.b)
 	for n > t.keep && isSpace(t.b[n-1]) {
@@ -94,7 +94,7 @@ func (t *text) trim() {
 	t.b = t.b[:n]
 }
 
-// simpleEscapes are the escapes of one character and what they stand for.
+// simpleEscapes are the escapes of one character and their meanings.
 var simpleEscapes = [...]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r",
 	'e': "\x1b", ' ': " ", '"': `"`, '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
@@ -147,8 +147,8 @@ func (p *parser) hexEscape(kind byte) (rune, error) {
 	return rune(v), nil
 }
 
-// unit adds a code point. Two escapes that are the halves of a surrogate pair
-// make one character; a half alone is kept in its three bytes (WTF-8).
+// unit adds a code point. Two escapes that form a surrogate pair make one
+// character; a lone half keeps its three bytes (WTF-8).
 func (t *text) unit(r rune) {
 	n := len(t.b)
 	if r >= 0xdc00 && r <= 0xdfff && n >= 3 && t.b[n-3] == 0xed && t.b[n-2] >= 0xa0 && t.b[n-2] <= 0xaf {

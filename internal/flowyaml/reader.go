@@ -11,20 +11,20 @@ import (
 // text.
 type reader struct {
 	raw     string
-	pos     int // in raw
+	pos     int // position in raw
 	closers int
 	buf     []byte
 	done    bool
 	slashes bool // turn // into #
 
-	// Where the line is, for telling comments from quoted text and addresses.
-	quote     byte // the quote that is open, 0 if none
-	backslash int  // how many stand right before pos
-	scheme    bool // the word holds ://
+	// State of the current line, to tell comments from quoted text and addresses.
+	quote     byte // the open quote, 0 if none
+	backslash int  // number of backslashes directly before pos
+	scheme    bool // the word contains ://
 	comment   bool // the rest of the line is a comment
 }
 
-// blockSize is how many bytes one step adds.
+// blockSize is the number of bytes that one step adds.
 const blockSize = 512
 
 func (r *reader) open(raw string, closers int) {
@@ -55,9 +55,9 @@ func (r *reader) more() bool {
 	return len(r.buf) > before
 }
 
-// step copies one character. Comments are looked for outside quotes; a single
-// quote between letters is an apostrophe, and what follows :// in a word is part
-// of an address.
+// step copies one character. Comments are recognized only outside quotes. A single
+// quote between letters is an apostrophe, and text after :// in a word is part of
+// an address.
 func (r *reader) step() {
 	c := r.raw[r.pos]
 	if c == '\n' {
@@ -97,7 +97,7 @@ func (r *reader) step() {
 	r.put(size)
 }
 
-// hash writes the number signs of a comment: half as many as there are slashes.
+// hash writes the number signs of a comment: half as many as it has slashes.
 func (r *reader) hash() {
 	n := 2
 	for r.pos+n < len(r.raw) && r.raw[r.pos+n] == '/' {
@@ -123,7 +123,7 @@ func (r *reader) before() byte {
 	return r.raw[r.pos-1]
 }
 
-// next returns the byte behind pos, 0 if there is none.
+// next returns the byte after pos, 0 if there is none.
 func (r *reader) next() byte {
 	if r.pos+1 < len(r.raw) {
 		return r.raw[r.pos+1]

@@ -67,7 +67,7 @@ func unescapeTag(s string) (string, error) {
 	return string(b), nil
 }
 
-// scalar makes a node of a text. Only plain ones are resolved without a tag.
+// scalar makes a node of a text. Without a tag, only plain scalars are resolved.
 func scalar(text, tag string, plain bool) (node, error) {
 	switch tag {
 	case "":
@@ -101,7 +101,7 @@ func scalar(text, tag string, plain bool) (node, error) {
 	return node{}, errTag
 }
 
-// tagged checks a text against the one tag that it must resolve to.
+// tagged checks that a text resolves to the type of its tag.
 func tagged(text, tag string) (node, error) {
 	n := resolve(text)
 	_, isBool := n.value.(bool)
@@ -126,7 +126,7 @@ func tagged(text, tag string) (node, error) {
 	return node{}, errTag
 }
 
-// binary reads base64. A script sees it as an object with a number per byte.
+// binary reads base64. A script sees an object with a number for each byte.
 func binary(text string) (node, error) {
 	text = strings.Join(strings.FieldsFunc(text, value.IsSpace), "")
 	data, err := base64.StdEncoding.DecodeString(text)

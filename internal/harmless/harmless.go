@@ -1,6 +1,6 @@
-// Package harmless is for tests of what proviso shows: it tells what a hostile text in a
-// document does to a terminal, a CI system, a forge or a browser. It reads documents with
-// parsers that are not ours. Start at [Terminal], [Markdown] and [HTML].
+// Package harmless is for tests of proviso's output: it reports what a hostile text
+// in a document does to a terminal, a CI system, a forge or a browser. It reads
+// documents with third-party parsers. Start at [Terminal], [Markdown] and [HTML].
 package harmless
 
 import (
@@ -18,11 +18,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Terminal returns what is wrong with a text for a terminal or the log of a CI system, ""
-// if nothing is: characters that are not shown, and lines that are commands.
+// Terminal returns what is wrong with a text for a terminal or a CI log, "" if
+// nothing is: invisible characters, and lines that are commands.
 func Terminal(document string) string { return unseen(document, "") }
 
-// unseen is Terminal with characters that are allowed.
+// unseen is Terminal with some characters allowed.
 func unseen(document, allowed string) string {
 	if !utf8.ValidString(document) {
 		return "it is not UTF-8"
@@ -35,8 +35,8 @@ func unseen(document, allowed string) string {
 	return Commands(document)
 }
 
-// Commands returns what a CI system would run in a log, "" if there is nothing. Blanks of
-// any kind may stand before two colons.
+// Commands returns what a CI system would run in a log, "" if there is nothing.
+// Blanks of any kind may precede two colons.
 func Commands(document string) string {
 	for line := range strings.Lines(document) {
 		if strings.HasPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
@@ -49,14 +49,15 @@ func Commands(document string) string {
 // reference is a word that GitHub or GitLab would link, notify or fetch.
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)@\w|[#!]\d|://|www\.\w|\bgh-\d`) })
 
-// escaped are the backslashes that a reader does not see.
+// escaped matches the backslashes that a reader does not see.
 var escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])") })
 
-// Markdown returns what is wrong with a document for a terminal or on a forge, "" if
-// nothing is. plain is the same document with a harmless text in place of the hostile one:
-// only what it has may be a link, an image, HTML or a reference.
+// Markdown returns what is wrong with a document for a terminal or on a forge, ""
+// if nothing is. plain is the same document with a harmless text in place of the
+// hostile one: the document may not have more links, images, HTML or references
+// than plain.
 func Markdown(document, plain string) string {
-	const joiner = "\u2060" // which our Markdown puts between marks
+	const joiner = "\u2060" // added by our Markdown between marks
 	if wrong := unseen(document, joiner); wrong != "" {
 		return wrong
 	}
@@ -69,13 +70,13 @@ func Markdown(document, plain string) string {
 	return ""
 }
 
-// live counts what a document has that acts.
+// live counts the active parts of a document.
 func live(document string) map[string]int {
 	found := map[string]int{}
 	source := []byte(document)
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
-	var words strings.Builder                                                    // of a block, with a mark between parts that are no neighbours for a reader
-	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
+	var words strings.Builder                                                    // words of a block, with a mark between parts that are not adjacent for a reader
+	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		if n.Kind() == ast.KindEmphasis {
 			words.WriteByte(0)
 		}
@@ -126,8 +127,8 @@ func read(source string) string {
 	return escaped().ReplaceAllString(html.UnescapeString(strings.ReplaceAll(source, `\&`, "&amp;")), "$1")
 }
 
-// HTML returns what is wrong with a page for a browser, "" if nothing is: elements and
-// attributes that plain, the same page with a harmless text, does not have.
+// HTML returns what is wrong with a page for a browser, "" if nothing is: elements
+// and attributes that plain lacks. plain is the same page with a harmless text.
 func HTML(page, plain string) string {
 	for _, r := range page {
 		if r == utf8.RuneError && !utf8.ValidString(page) {
@@ -149,8 +150,8 @@ func HTML(page, plain string) string {
 	return ""
 }
 
-// tags yields the tags of a text of HTML, each with the names of its attributes, the values
-// of those that name an address, and its comments and scripts.
+// tags yields the tags of an HTML text, each with its attribute names and the
+// values of attributes that hold an address, and the comments and scripts.
 func tags(source string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		z := html.NewTokenizer(strings.NewReader(source))

@@ -50,11 +50,11 @@ func Check(ctx context.Context, text string) (reason string, err error) {
 	return "Output does not contain recognized HTML elements", nil
 }
 
-// maxTime bounds the parser, whose work is linear, with a large factor for badly nested
-// markup.
+// maxTime bounds the parser. Its work is linear, but with a large factor for badly
+// nested markup.
 const maxTime = 10 * time.Second
 
-// clock returns a function that says why there is no time left, or nil.
+// clock returns a function that says why no time is left; nil while there is some.
 func clock(ctx context.Context) func() error {
 	deadline := time.Now().Add(maxTime)
 	return func() error {
@@ -68,13 +68,13 @@ func clock(ctx context.Context) func() error {
 	}
 }
 
-// timedReader gives the parser a text until its time is over.
+// timedReader feeds a text to the parser until time is up.
 type timedReader struct {
 	text string
 	stop func() error
 }
 
-// Read reads a little, so that the clock is checked often.
+// Read reads a few bytes, so that the clock is checked often.
 func (r *timedReader) Read(p []byte) (int, error) {
 	if err := r.stop(); err != nil {
 		return 0, err
@@ -97,8 +97,7 @@ func meant(n *html.Node, literal map[atom.Atom]bool) bool {
 	return knownElements()[name] || strings.Contains(name, "-")
 }
 
-// hasLooseText reports whether text other than white space stands directly in the
-// body.
+// hasLooseText reports whether text other than white space is directly in the body.
 func hasLooseText(root *html.Node) bool {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode || n.DataAtom != atom.Body {
@@ -114,10 +113,10 @@ func hasLooseText(root *html.Node) bool {
 	return false
 }
 
-// findWrappers returns which of the elements html, head and body come from a tag in the
-// text: the parser creates missing ones and does not report it. A tag counts where the
-// parser would otherwise have had to create its element (HTML standard, 13.2.6.4.2 to
-// 13.2.6.4.6).
+// findWrappers returns which of the elements html, head and body come from a tag in
+// the text: the parser creates missing ones without reporting it. A tag counts
+// where the parser would otherwise have had to create its element (HTML standard,
+// 13.2.6.4.2 to 13.2.6.4.6).
 func findWrappers(text string) map[atom.Atom]bool {
 	found := map[atom.Atom]bool{}
 	if !strings.ContainsAny(text, "<") {
@@ -132,15 +131,15 @@ func findWrappers(text string) map[atom.Atom]bool {
 	}
 }
 
-// wrappers follows the tokens up to the one that makes the body.
+// wrappers reads the tokens up to the one that creates the body.
 type wrappers struct {
 	found     map[atom.Atom]bool
-	state     atom.Atom // the next element that is to be made: html, head or body
-	templates int       // that are open
-	inside    bool      // of an element that holds nothing but text, such as title
+	state     atom.Atom // the next element to create: html, head or body
+	templates int       // number of open templates
+	inside    bool      // element that holds only text, such as title
 }
 
-// token looks at one token and reports whether the body is still to be made.
+// token reads one token and reports whether the body is still to be created.
 func (w *wrappers) token(kind html.TokenType, z *html.Tokenizer) bool {
 	inside := w.inside
 	w.inside = false

@@ -8,10 +8,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Contains reports whether there are enough hints in text that it contains HTML:
-// at least two of these points. A start tag and an end tag give 2, one of them
-// gives 1; an empty-element tag, a character reference, a comment and an attribute
-// give 1 each; a document type and one of the commonest tags give 2 each.
+// Contains reports whether text seems to contain HTML: whether its hints add up to
+// at least two points. A start tag and an end tag give 2, one of them gives 1; an
+// empty-element tag, a character reference, a comment and an attribute give 1 each;
+// a document type and one of the most common tags give 2 each.
 func Contains(text string) bool {
 	if tooLong(text) {
 		return false
@@ -27,16 +27,16 @@ func Contains(text string) bool {
 	return points >= 2
 }
 
-// hints looks for parts of HTML in a text, each in one pass.
+// hints searches a text for parts of HTML, each in one pass.
 type hints struct {
 	s string
-	// gt is the offset of a >; it is moved ahead of where tags are looked for.
+	// gt is the offset of a > ahead of the position where tags are searched for.
 	gt int
 
 	open, closed, empty, comment, doctype, common bool
 }
 
-// tags returns the points for what begins with <.
+// tags returns the points for parts that begin with <.
 func (h *hints) tags() int {
 	h.gt = -1
 	for i := 0; ; i++ {
@@ -66,7 +66,7 @@ func (h *hints) points() int {
 	return points
 }
 
-// at looks at what begins at i with <.
+// at reads the part that begins with < at i.
 func (h *hints) at(i int) {
 	rest := h.s[i+1:]
 	switch {
@@ -88,7 +88,7 @@ func (h *hints) at(i int) {
 	}
 }
 
-// startTag looks at what follows the name of a tag.
+// startTag reads the text after a tag's name.
 func (h *hints) startTag(i int) {
 	r, _ := utf8.DecodeRuneInString(h.s[i:])
 	switch {
@@ -115,7 +115,8 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// tagName returns the length of the tag name at the beginning of s, 0 if none.
+// tagName returns the length of the tag name at the beginning of s, 0 if there is
+// none.
 func tagName(s string) int {
 	i := 0
 	for i < len(s) && (letter(s[i]) || i > 0 && (digit(s[i]) || s[i] == '-')) {
@@ -133,14 +134,14 @@ func word(s string) int {
 	return i
 }
 
-const space = `[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]` // of JavaScript
+const space = `[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]` // white space in JavaScript
 
 var (
-	// doctype matches what stands behind a < of an HTML document type.
+	// doctype matches the text after the < of an HTML document type.
 	doctype = pattern.Of(`^!(?i:doctype)` + space + `+(?i:html)`)
 	// reference matches a character reference.
 	reference = pattern.Of(`&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+);`)
-	// attribute matches a name behind white space, then = and a quote, and another quote
-	// somewhere behind it.
+	// attribute matches a name after white space, then = and a quote, and another quote
+	// anywhere after it.
 	attribute = pattern.Of(space + `[A-Za-z-]+=` + space + `*["'](?s:.*)["']`)
 )

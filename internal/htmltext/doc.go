@@ -5,7 +5,8 @@ package htmltext
 
 import "github.com/proviso-eval/proviso/value"
 
-// maxText is how many UTF-16 code units a text may have; a longer one is not HTML.
+// maxText is the maximum length of a text, in UTF-16 code units; a longer text is
+// not HTML.
 const maxText = 10 << 20
 
 func tooLong(s string) bool { return len(s) > maxText && value.UTF16Len(s) > maxText }

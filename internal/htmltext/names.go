@@ -15,7 +15,7 @@ func setOf(names string) func() map[string]bool {
 	})
 }
 
-// commonTags are tags that hardly occur in other texts.
+// commonTags are tags that rarely occur in other texts.
 var commonTags = setOf(`html head body div span p a img h1 h2 h3 h4 h5 h6 ul ol li table tr td th
 	form input button script style link meta br hr`)
 

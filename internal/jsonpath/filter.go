@@ -1,6 +1,6 @@
 package jsonpath
 
-// kind is what an expression is made of.
+// kind is the kind of an expression.
 type kind uint8
 
 const (
@@ -17,9 +17,9 @@ const (
 // expr is an expression of a filter.
 type expr struct {
 	kind  kind
-	value any // of a constant
+	value any // value of a constant
 	query *query
-	name  string // of a function, or the operator of a comparison
+	name  string // name of a function, or operator of a comparison
 	args  []*expr
 }
 
@@ -59,7 +59,7 @@ func (p *parser) chain(operator string, k kind, next func() (*expr, error)) (*ex
 	return &expr{kind: k, args: list}, nil
 }
 
-// tested makes sure that e can be true or false by itself.
+// tested checks that e can be true or false by itself.
 func (p *parser) tested(e *expr) error {
 	if e.kind == constant || e.kind == call && !gives(e, logicalType) {
 		return p.fail("a value is not a condition; compare it")
@@ -99,7 +99,7 @@ func (p *parser) basic() (*expr, error) {
 	return left, nil
 }
 
-// negated reads what may stand behind !: a group, a query or a function.
+// negated reads the operand of !: a group, a query or a function.
 func (p *parser) negated() (*expr, error) {
 	if p.peek() == '(' {
 		return p.group()
@@ -209,7 +209,7 @@ const (
 	logicalType
 )
 
-// signature is what a function takes and gives.
+// signature lists the parameter types and the result type of a function.
 type signature struct {
 	params []result
 	result result
@@ -228,7 +228,7 @@ func signatureOf(name string) (signature, bool) {
 	return signature{}, false
 }
 
-// gives reports whether e is a call with a result of the wanted type.
+// gives reports whether e is a call whose result has the wanted type.
 func gives(e *expr, want result) bool {
 	f, _ := signatureOf(e.name)
 	return e.kind == call && f.result == want

@@ -12,7 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxNesting is how deeply filters may nest.
+// maxNesting is the maximum nesting depth of filters.
 const maxNesting = 200
 
 // parser reads a path (RFC 9535, appendix A).
@@ -47,7 +47,7 @@ func (p *parser) space() {
 	}
 }
 
-// segments reads what follows $ or @.
+// segments reads the part after $ or @.
 func (p *parser) segments(fromRoot bool) (*query, error) {
 	q := &query{fromRoot: fromRoot, singular: true}
 	for {
@@ -144,7 +144,7 @@ func (p *parser) selector() (selector, error) {
 	return selector{}, p.fail("expected a name, an index, a slice, * or a filter")
 }
 
-// sliceText is an index or a slice.
+// sliceText matches an index or a slice.
 var sliceText = pattern.Of(`^(-?[0-9]*)(?:[ \t\n\r]*:[ \t\n\r]*(-?[0-9]*)(?:[ \t\n\r]*:(?:[ \t\n\r]*(-?[0-9]+|-))?)?)?`)
 
 // number reads an index or a slice.
@@ -175,7 +175,8 @@ func (p *parser) number() (selector, error) {
 // maxInteger is the greatest integer of I-JSON.
 const maxInteger = 1<<53 - 1
 
-// inQuotes is the text of a string literal, by its quote. Surrogates come in pairs.
+// inQuotes matches the text of a string literal, by quote. Surrogates come in
+// pairs.
 var inQuotes = map[byte]*pattern.Lazy{'\'': textIn(`'`), '"': textIn(`"`)}
 
 func textIn(quote string) *pattern.Lazy {

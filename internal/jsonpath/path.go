@@ -1,7 +1,7 @@
 // Package jsonpath selects values by JSONPath (RFC 9535).
 //
-// Start at [Compile]. Selecting is bounded: a path whose segments multiply each other
-// gives an error, not an endless list.
+// Start at [Compile]. Selecting is bounded: a path whose segments multiply each
+// other returns an error instead of an endless list.
 package jsonpath
 
 import (
@@ -30,7 +30,7 @@ func Compile(text string) (*Path, error) {
 	return &Path{q}, nil
 }
 
-// maxSteps is how many values one selection may visit.
+// maxSteps is the number of values that one selection may visit.
 const maxSteps = 5_000_000
 
 // Select returns the values that the path selects from root, in the order of
@@ -49,7 +49,7 @@ func (p *Path) Select(root any) ([]any, error) {
 type query struct {
 	fromRoot bool
 	segments []segment
-	singular bool // selects at most one value, whatever the argument
+	singular bool // selects at most one value, for any argument
 }
 
 // segment applies its selectors to each node, or to each descendant as well.
@@ -76,7 +76,7 @@ type selector struct {
 	filter *expr
 }
 
-// slice is start:end:step; the parts that are missing are not set.
+// slice is start:end:step; missing parts are not set.
 type slice struct {
 	start, end       int
 	hasStart, hasEnd bool
@@ -87,10 +87,10 @@ type slice struct {
 type evaluation struct {
 	root    any
 	steps   int
-	regexps map[string]*matcher // of this selection, by pattern
+	regexps map[string]*matcher // compiled patterns of this selection
 }
 
-// step counts a visited value; it is false when there were too many.
+// step counts a visited value; it returns false once there are too many.
 func (e *evaluation) step() bool {
 	e.steps++
 	return e.steps <= maxSteps
@@ -117,7 +117,7 @@ func (e *evaluation) query(q *query, current any) []any {
 	return nodes
 }
 
-// descend applies a segment to n, then to what is in it, depth first.
+// descend applies a segment to n, then to its descendants, depth first.
 func (e *evaluation) descend(s *segment, n any, out []any) []any {
 	out = e.children(s, n, out)
 	switch n := n.(type) {

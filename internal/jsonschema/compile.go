@@ -9,12 +9,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// compiler makes nodes from a schema. It compiles only what the root reaches, so a
-// mistake in an unused definition is not reported, as in Ajv.
+// compiler makes nodes from a schema. It compiles only schemas that the root
+// reaches, so a mistake in an unused definition is not reported, as in Ajv.
 type compiler struct {
 	Options
 	*resolver
-	nodes map[nodeKey]*node // what references lead to
+	nodes map[nodeKey]*node // targets of references
 	steps int
 }
 
@@ -38,8 +38,8 @@ func (c *compiler) compile() (*node, error) {
 	return n, c.fill(n, c.root, "#", c.base)
 }
 
-// ended returns why compiling must stop, or nil. It checks the context only now and
-// then, because that costs more than a small schema.
+// ended returns why compiling must stop, or nil. It checks the context only every
+// few calls, because a check costs more than a small schema.
 func (c *compiler) ended() error {
 	if c.steps++; c.steps%lookAfter == 0 && c.Context.Err() != nil {
 		return context.Cause(c.Context)
@@ -47,7 +47,7 @@ func (c *compiler) ended() error {
 	return nil
 }
 
-// place is where a schema stands: its path for mistakes, its base for
+// place is the position of a schema: its path for mistakes, its base for
 // references.
 type place struct{ path, base string }
 
@@ -96,7 +96,7 @@ func (c *compiler) list(v any, at place, skip bool) ([]*node, error) {
 	return nodes, nil
 }
 
-// reference compiles what $ref points at, once.
+// reference compiles the target of $ref, once.
 func (c *compiler) reference(ref, base string) (*node, error) {
 	to, err := c.end(base, ref)
 	if err != nil {
@@ -138,14 +138,15 @@ func (c *compiler) end(base, ref string) (target, error) {
 	return to, err
 }
 
-// maxPath bounds the path of a schema. Every schema keeps its own, so without a
-// bound a deep one would take memory with the square of its depth.
+// maxPath bounds the path of a schema, in bytes. Every schema keeps its own path,
+// so without a bound the memory of a deep schema would grow with the square of its
+// depth.
 const maxPath = 8192
 
-// maxHops is how many schemas in a row may contain only $ref.
+// maxHops is the maximum number of consecutive schemas that contain only $ref.
 const maxHops = 1000
 
-// fill makes n the node of schema.
+// fill fills the node n from schema.
 func (c *compiler) fill(n *node, schema any, path, base string) error {
 	if n.path = path; len(path) > maxPath {
 		return proviso.Errorf(proviso.Limit, "the schema nests too deeply: a place in it takes more than %d characters", maxPath)
@@ -195,7 +196,7 @@ func (c *compiler) fillGroups(n *node, s *value.Object, at place) error {
 		n.typeRaw = append(slices.Clip(list), "null")
 	}
 	n.typeText = typeText(n.typeRaw)
-	// A single type that has keywords of its own here is checked with them.
+	// A single type that has its own keywords here is checked with them.
 	if set&groups != 0 && set&(set-1) == 0 {
 		n.late = set
 	}

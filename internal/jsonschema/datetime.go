@@ -43,11 +43,11 @@ func dateOf(s string) (year, month, day int, ok bool) {
 	return year, month, day, day >= 1 && day <= last
 }
 
-// clock is a time of day as the formats write it.
+// clock is a time of day in the form of the formats.
 type clock struct {
 	hour, minute int
 	second       float64
-	text         string // of the second
+	text         string // text of the second
 	zoned        bool
 	offset       int // minutes ahead of UTC
 	zoneHour     int
@@ -162,7 +162,7 @@ func compareDate(a, b string) (int, bool) {
 	return strings.Compare(a, b), a != "" && b != ""
 }
 
-// instant is the point in time that ECMAScript's Date makes of the text.
+// instant is the point in time that ECMAScript's Date reads from the text.
 func instant(date, clock string) (time.Time, bool) {
 	year, month, day, ok := dateOf(date)
 	if !ok {

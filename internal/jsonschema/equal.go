@@ -6,11 +6,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// equal is deep equality as fast-deep-equal has it: 0 equals -0, NaN equals
-// itself, the order of keys does not matter. Each value compared is a step.
+// equal is deep equality as in fast-deep-equal: 0 equals -0, NaN equals itself, the
+// order of keys does not matter. Each compared value is a step.
 func equal(a, b any, s *state) bool {
 	if s.budget--; s.budget < 0 {
-		return s.enter() // which says that the limit is reached
+		return s.enter() // reports that the limit is reached
 	}
 	switch a := a.(type) {
 	case float64:
@@ -24,14 +24,14 @@ func equal(a, b any, s *state) bool {
 	return false
 }
 
-// enum is a list of allowed values: scalars in a set once they are many.
+// enum is a list of allowed values. Once there are many scalars, they are in a set.
 type enum struct {
 	list    []any
 	scalars map[any]struct{} // nil while the list is short
-	deep    []any            // the members to compare one by one
+	deep    []any            // members that are compared one by one
 }
 
-// fewValues is up to how many values comparing one by one is fastest.
+// fewValues is the number of values up to which comparing one by one is fastest.
 const fewValues = 16
 
 func newEnum(list []any) *enum {
@@ -67,8 +67,8 @@ func (e *enum) has(v any, s *state) bool {
 	return false
 }
 
-// equalScalars finds two equal items among those of the given types, looking
-// from the end as Ajv does when the items are known to be scalars; i < j.
+// equalScalars finds two equal items, i < j, among those of the given types. It
+// searches from the end, as Ajv does when the items are known to be scalars.
 func equalScalars(v []any, of types) (i, j int, found bool) {
 	seen := make(map[any]int, len(v))
 	for i := len(v) - 1; i >= 0; i-- {
@@ -83,8 +83,8 @@ func equalScalars(v []any, of types) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// equalItems finds two deeply equal items; of all pairs the one with the
-// greatest i, then the greatest j below it.
+// equalItems finds two deeply equal items: the pair with the greatest i, and of
+// those the greatest j below it.
 func equalItems(v []any, s *state) (i, j int, found bool) {
 	if len(v) > fewValues {
 		return hashedItems(v, s)
@@ -99,8 +99,8 @@ func equalItems(v []any, s *state) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// hashedItems does the same in linear time: only items with equal hashes are
-// compared.
+// hashedItems is equalItems in linear time: it compares only items with equal
+// hashes.
 func hashedItems(v []any, s *state) (i, j int, found bool) {
 	seed := maphash.MakeSeed()
 	hashes := make([]uint64, len(v))
@@ -126,8 +126,8 @@ func hashedItems(v []any, s *state) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// hash agrees with equal: equal values have equal hashes. The seed keeps hostile
-// input from choosing collisions.
+// hash is consistent with equal: equal values have equal hashes. The seed keeps
+// hostile input from choosing collisions.
 func hash(v any, seed maphash.Seed, s *state) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	if !s.step() {

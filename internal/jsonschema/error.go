@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Error is one mistake of a value, with the fields that Ajv gives it.
+// Error is one mistake in a value, with the fields of an Ajv error.
 type Error struct {
 	InstancePath string        // RFC 6901 pointer to the value
 	SchemaPath   string        // URI fragment of the keyword
@@ -18,10 +18,11 @@ type Error struct {
 	PropertyName string        // the name that propertyNames rejected
 	Named        bool          // whether PropertyName is set
 
-	segments []string // of InstancePath, innermost first
+	segments []string // segments of InstancePath, innermost first
 }
 
-// finish writes the path that was collected on the way out of the value.
+// finish writes InstancePath from the segments that were collected on the way out
+// of the value.
 func (e *Error) finish() {
 	var b strings.Builder
 	for i := len(e.segments) - 1; i >= 0; i-- {
@@ -40,7 +41,7 @@ func (e Error) Object() *value.Object {
 	return o
 }
 
-// ErrorsText prints mistakes as Ajv's errorsText does: "data/a must be number",
+// ErrorsText formats mistakes like Ajv's errorsText: "data/a must be number",
 // joined by commas.
 func ErrorsText(list []Error) string {
 	var b strings.Builder

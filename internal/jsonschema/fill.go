@@ -116,7 +116,7 @@ func (c *compiler) fillCombined(r *generalRules, s *value.Object, at place) (err
 	return err
 }
 
-// someAcceptAll reports whether a member of anyOf makes the others pointless.
+// someAcceptAll reports whether a member of anyOf accepts everything.
 func (c *compiler) someAcceptAll(v any) (bool, error) {
 	list, _ := v.([]any)
 	for _, s := range list {
@@ -229,8 +229,8 @@ func (c *compiler) fillObject(n *node, s *value.Object, at place) (err error) {
 	return nil
 }
 
-// patternRules reads patternProperties. Ajv does not look at patterns that could
-// not change the verdict.
+// patternRules reads patternProperties. Like Ajv, it ignores patterns that cannot
+// change the verdict.
 func (c *compiler) patternRules(s *value.Object, at place) ([]patternRule, error) {
 	patterns, _ := s.At("patternProperties").(*value.Object)
 	var rules []patternRule
@@ -295,7 +295,8 @@ func (c *compiler) extra(v any, s *value.Object, patterns []patternRule, at plac
 	return r, nil
 }
 
-// dependencies puts those that ask for properties before those with a schema.
+// dependencies puts dependencies that require properties before those with a
+// schema.
 func (c *compiler) dependencies(s *value.Object, at place) ([]dependency, error) {
 	all, _ := s.At("dependencies").(*value.Object)
 	var plain, deep []dependency

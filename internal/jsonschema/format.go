@@ -10,12 +10,12 @@ import (
 // format is one format of ajv-formats ("full").
 type format struct {
 	name    string
-	text    func(string) bool             // nil: strings are not checked
-	number  func(float64) bool            // nil: numbers are not checked
-	compare func(a, b string) (int, bool) // nil: has no order
+	text    func(string) bool             // nil if strings are not checked
+	number  func(float64) bool            // nil if numbers are not checked
+	compare func(a, b string) (int, bool) // nil if the format has no order
 }
 
-// formatNamed returns a format; it is false if there is none of that name.
+// formatNamed returns the format with a name; false if there is none.
 func formatNamed(name string) (format, bool) {
 	f := format{name: name}
 	switch name {
@@ -56,7 +56,7 @@ func formatNamed(name string) (format, bool) {
 	return f, true
 }
 
-// format reads the keyword; it is nil where nothing is to be checked.
+// format reads the keyword; it returns nil if there is nothing to check.
 func (c *compiler) format(n *node, s *value.Object) (*format, error) {
 	name, ok := s.At("format").(string)
 	if !ok {
@@ -105,7 +105,7 @@ type formatLimit struct {
 	compare              func(a, b string) (int, bool)
 }
 
-// holds reports whether v is within the limit; values that cannot be compared are.
+// holds reports whether v is within the limit. Values that cannot be compared are.
 func (l *formatLimit) holds(v string) bool {
 	order, ok := l.compare(v, l.limit)
 	if !ok {

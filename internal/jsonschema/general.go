@@ -8,7 +8,7 @@ type generalRules struct {
 	constant *any
 	allowed  *enum
 	not      *node
-	notAny   bool // not: a schema that everything satisfies
+	notAny   bool // not: a schema that accepts everything
 	anyOf    []*node
 	oneOf    []*node
 	allOf    []*node

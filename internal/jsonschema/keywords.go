@@ -8,9 +8,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// groupOf returns the type whose group of keywords holds keyword, 0 if it applies to any
-// type. The keyword format is in two groups. rule is false for a keyword that does not matter
-// to Ajv in validation: a schema with only such keywords accepts everything.
+// groupOf returns the type whose group of keywords contains keyword, 0 if the
+// keyword applies to any type. The keyword format is in two groups. rule is false
+// for a keyword that Ajv does not use in validation: a schema with only such
+// keywords accepts everything.
 func groupOf(keyword string) (group types, rule bool) {
 	switch keyword {
 	case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf":
@@ -35,7 +36,7 @@ func isRule(keyword string) bool {
 	return rule
 }
 
-// isAnnotation reports whether Ajv knows keyword without acting on it.
+// isAnnotation reports whether Ajv knows keyword but ignores it.
 func isAnnotation(keyword string) bool {
 	switch keyword {
 	case "$async", "$schema", "$id", "$defs", "$vocabulary", "definitions", "title", "description", "default",
@@ -61,8 +62,7 @@ func (c *compiler) checkKeywords(s *value.Object) error {
 	return nil
 }
 
-// checkCombination refuses keywords that have no effect next to, or without,
-// others.
+// checkCombination refuses keywords that have no effect with, or without, others.
 func (c *compiler) checkCombination(s *value.Object) error {
 	if c.Lax {
 		return nil
@@ -83,8 +83,8 @@ func (c *compiler) checkCombination(s *value.Object) error {
 	return nil
 }
 
-// acceptsAll reports whether a schema accepts everything; Ajv leaves it out of the
-// validation.
+// acceptsAll reports whether a schema accepts everything. Ajv leaves such a schema
+// out of the validation.
 func (c *compiler) acceptsAll(schema any) (bool, error) {
 	switch s := schema.(type) {
 	case bool:
@@ -147,7 +147,7 @@ func typesOfSchema(s *value.Object) (types, error) {
 	return set, nil
 }
 
-// groupsOf returns the groups that s has keywords of.
+// groupsOf returns the groups of which s has keywords.
 func groupsOf(s *value.Object) types {
 	var set types
 	for _, k := range s.Keys() {
@@ -157,7 +157,7 @@ func groupsOf(s *value.Object) types {
 	return set
 }
 
-// typeText is the type as messages write it.
+// typeText is the type in the form for messages.
 func typeText(raw any) string {
 	list, ok := raw.([]any)
 	if !ok {

@@ -9,14 +9,14 @@ import (
 // listRules are the keywords for arrays.
 type listRules struct {
 	maxItems, minItems bound
-	items              *node   // of every item
-	tuple              []*node // of the first items, nil where anything goes
+	items              *node   // schema of every item
+	tuple              []*node // schemas of the first items; nil accepts anything
 	closed             bool    // additionalItems: false
-	rest               *node   // of the items behind the tuple
+	rest               *node   // schema of the items after the tuple
 	contains           *node
-	containsAny        bool // contains: a schema that everything satisfies
+	containsAny        bool // contains: a schema that accepts everything
 	unique             bool
-	scalar             types // the types of items if none is array or object: how Ajv looks for equals
+	scalar             types // the types of items if none is array or object; decides how Ajv searches for equal items
 }
 
 func (r *listRules) check(n *node, v []any, s *state) bool {
@@ -71,7 +71,7 @@ func (s *state) item(sub *node, v []any, i int) bool {
 	return false
 }
 
-// holds is contains.
+// holds implements contains.
 func (r *listRules) holds(n *node, v []any, s *state) bool {
 	if r.contains == nil && !r.containsAny || r.containsAny && len(v) > 0 {
 		return true

@@ -10,16 +10,16 @@ import (
 // the first mistake is reported: those for any value, then those for numbers, strings,
 // arrays and objects.
 type node struct {
-	path    string // of the schema, for mistakes
+	path    string // path of the schema, for mistakes
 	boolean bool   // a schema that is true or false
-	accept  bool   // which of them
-	called  bool   // a function of its own in Ajv, entered by $ref
+	accept  bool   // its value
+	called  bool   // Ajv makes it a separate function, called through $ref
 
 	types    types
 	early    bool  // the type is checked before everything else
-	late     types // or else, the one type, checked where its own keywords are
+	late     types // otherwise the one type, checked with its own keywords
 	typeText string
-	typeRaw  any // as the schema writes it
+	typeRaw  any // as written in the schema
 
 	general *generalRules
 	number  *numberRules
@@ -28,7 +28,7 @@ type node struct {
 	object  *objectRules
 }
 
-// check reports whether v conforms. Mistakes are kept in s if it collects them.
+// check reports whether v conforms. If s collects mistakes, check adds them.
 func (n *node) check(v any, s *state) bool {
 	if n.boolean {
 		return n.accept || s.fail(n, "false schema", func() (string, *value.Object) {
@@ -75,7 +75,7 @@ func (n *node) typed(v any, s *state) bool {
 	})
 }
 
-// bound is a number that a keyword gives, if it is there.
+// bound is the number of a keyword, if the schema has the keyword.
 type bound struct {
 	n   float64
 	set bool
@@ -123,7 +123,7 @@ func (s *state) badFormat(n *node, f *format) bool {
 	})
 }
 
-// counted records that a size is off its limit.
+// counted records that a size exceeds its limit.
 func (s *state) counted(n *node, keyword, comparative, things string, limit float64) bool {
 	return s.fail(n, keyword, func() (string, *value.Object) {
 		return "must NOT have " + comparative + " than " + value.FormatNumber(limit) + " " + things, value.ObjectOf("limit", limit)
@@ -174,7 +174,7 @@ func (r *textRules) check(n *node, v string, s *state) bool {
 	return true
 }
 
-// matches runs a pattern; a limit of its engine ends the validation.
+// matches runs a pattern; an error of its engine ends the validation.
 func (s *state) matches(m Matcher, text string) bool {
 	if !s.step() {
 		return false
@@ -186,8 +186,8 @@ func (s *state) matches(m Matcher, text string) bool {
 	return ok
 }
 
-// codePoints counts characters as Ajv does: a surrogate pair is one, a lone
-// surrogate, three bytes here, is one.
+// codePoints counts characters as Ajv does: a surrogate pair counts as one, and so
+// does a lone surrogate, which is three bytes here.
 func codePoints(s string) int {
 	n := 0
 	for i := range len(s) {

@@ -23,7 +23,7 @@ type member struct {
 	sub *node
 }
 
-// patternRule is one entry of patternProperties; sub is nil if anything goes.
+// patternRule is one entry of patternProperties; sub is nil if it accepts anything.
 type patternRule struct {
 	match Matcher
 	sub   *node
@@ -36,8 +36,8 @@ type extraRule struct {
 	patterns []patternRule
 }
 
-// dependency says what the presence of a property asks for: other properties,
-// or a schema.
+// dependency is what the presence of a property requires: other properties, or a
+// schema.
 type dependency struct {
 	key   string
 	needs []string

@@ -8,16 +8,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// resolver finds what $ref points at.
+// resolver finds the targets of $ref.
 type resolver struct {
 	root  any
 	base  string            // the root's $id without an empty fragment
-	ids   map[string]target // by absolute id; built when a reference needs it
+	ids   map[string]target // by absolute id; built when a reference first needs it
 	refs  map[*value.Object]bool
 	built bool
 }
 
-// target is a schema with the base that references inside it start from.
+// target is a schema with the base of the references inside it.
 type target struct {
 	schema any
 	base   string
@@ -49,7 +49,7 @@ func join(base, ref string) string {
 	return u.String()
 }
 
-// trimFragment takes an empty fragment off an id.
+// trimFragment removes an empty fragment from an id.
 func trimFragment(ref string) string {
 	if strings.HasSuffix(ref, "#/") {
 		return ref[:len(ref)-2]
@@ -57,7 +57,7 @@ func trimFragment(ref string) string {
 	return strings.TrimSuffix(ref, "#")
 }
 
-// find returns what ref means where base is in force.
+// find returns the target of ref under base.
 func (r *resolver) find(base, ref string) (target, error) {
 	doc, fragment, _ := strings.Cut(ref, "#")
 	if doc == "" {
@@ -99,7 +99,7 @@ func (r *resolver) document(id string) (target, bool) {
 	return at, ok
 }
 
-// follow walks a JSON pointer that stands in a fragment.
+// follow follows a JSON pointer in a fragment.
 func (t target) follow(pointer string) (target, bool) {
 	for part := range strings.SplitSeq(pointer[1:], "/") {
 		name := unescapeFragment(part)
@@ -113,7 +113,8 @@ func (t target) follow(pointer string) (target, bool) {
 		if !ok {
 			return t, false
 		}
-		// Members of properties and definitions are not keywords, whatever their names.
+		// Members of properties and definitions are not keywords, even if they have the
+		// name of one.
 		switch name {
 		case "properties", "patternProperties", "enum", "dependencies", "definitions":
 		default:
@@ -147,7 +148,7 @@ func innerBase(schema any, base string) string {
 	return base
 }
 
-// index gathers the ids and anchors of all schemas inside the root.
+// index collects the ids and anchors of all schemas inside the root.
 func (r *resolver) index() {
 	if r.built {
 		return
@@ -179,8 +180,8 @@ func (r *resolver) gather(v any, base string, isRoot bool) {
 	}
 }
 
-// refersOn reports whether a schema contains a reference. Ajv makes it a separate
-// function then, with paths that start anew.
+// refersOn reports whether a schema contains a reference. Ajv then makes the schema
+// a separate function, with paths that start anew.
 func (r *resolver) refersOn(v any) bool {
 	switch v := v.(type) {
 	case []any:

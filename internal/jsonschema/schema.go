@@ -2,8 +2,8 @@
 // ajv-formats does: the same strictness, the same formats and the same messages.
 //
 // Start at [Compile]. Ajv stops at the first mistake, so a verdict is the text of
-// [ErrorsText]; only anyOf, oneOf, contains and propertyNames list the mistakes that
-// led to theirs.
+// [ErrorsText]; only anyOf, oneOf, contains and propertyNames also list the
+// mistakes that caused their own.
 package jsonschema
 
 import (
@@ -26,11 +26,11 @@ type Options struct {
 	// "regex". Schemas with patterns cannot be compiled without it.
 	Pattern func(pattern, flags string) (Matcher, error)
 
-	// Context ends compiling, with its cause as the error; nil never does.
+	// Context ends compilation with its cause as the error; nil never does.
 	Context context.Context
 }
 
-// Matcher reports whether a text holds a match of a pattern. It is safe for
+// Matcher reports whether a text contains a match of a pattern. It is safe for
 // concurrent use; an error means that a limit was reached.
 type Matcher func(ctx context.Context, text string) (bool, error)
 
@@ -76,11 +76,11 @@ func checkShape(ctx context.Context, schema any) error {
 	return nil
 }
 
-// Limits of one validation. A schema that refers to itself can ask for more
+// Limits of one validation. A schema that refers to itself can require more work
 // than any value needs.
 const (
 	maxChecks   = 10_000_000 // schemas and values visited
-	maxNesting  = 30_000     // schemas inside one another, references followed
+	maxNesting  = 30_000     // nesting depth of schemas, references included
 	maxMistakes = 1_000      // mistakes kept
 )
 
@@ -103,7 +103,7 @@ func (s *Schema) ValidateContext(ctx context.Context, v any) ([]Error, error) {
 	return s.explain(ctx, v)
 }
 
-// explain validates again, this time keeping the mistakes.
+// explain validates again and collects the mistakes.
 func (s *Schema) explain(ctx context.Context, v any) ([]Error, error) {
 	loud := state{ctx: ctx, budget: maxChecks, collect: true}
 	s.root.check(v, &loud)
@@ -119,18 +119,19 @@ func (s *Schema) explain(ctx context.Context, v any) ([]Error, error) {
 // state is one pass over a value.
 type state struct {
 	ctx     context.Context
-	collect bool // keep the mistakes; otherwise only the verdict matters
+	collect bool // collect the mistakes; otherwise only the verdict matters
 	errs    []Error
 	budget  int
 	depth   int
-	err     error // why there will be no verdict
+	err     error // why there is no verdict
 
-	// Ajv leaves a validation function at the first mistake, but inside anyOf, oneOf,
-	// contains and propertyNames it also reports the mistake that follows from it.
+	// Ajv leaves a validation function at the first mistake. Inside anyOf, oneOf,
+	// contains and propertyNames it also reports the mistake that follows from the
+	// first.
 	composite bool
 	left      bool // the function was left
 
-	name  string // of the property, inside propertyNames
+	name  string // property name, inside propertyNames
 	named bool
 }
 
@@ -143,10 +144,10 @@ func (s *state) enter() bool {
 	return s.step()
 }
 
-// lookAfter is how many steps are made between two checks of the context.
+// lookAfter is the number of steps between two checks of the context.
 const lookAfter = 1024
 
-// step counts one step; false if there must be no more.
+// step counts one step; it returns false if no more steps are allowed.
 func (s *state) step() bool {
 	s.budget--
 	switch {
@@ -159,8 +160,8 @@ func (s *state) step() bool {
 	return s.err == nil
 }
 
-// fail records one mistake of the schema at n; message and params are made only if they
-// are needed.
+// fail records one mistake of the schema at n; it computes message and params only
+// if they are needed.
 func (s *state) fail(n *node, keyword string, message func() (string, *value.Object)) bool {
 	if !s.collect {
 		return false
@@ -181,7 +182,7 @@ func (s *state) compose() bool {
 	return was
 }
 
-// call applies a schema that Ajv makes a function of its own.
+// call applies a schema that Ajv makes a separate function.
 func (s *state) call(n *node, v any) bool {
 	was, name, named := s.composite, s.name, s.named
 	s.composite, s.name, s.named = false, "", false
@@ -190,14 +191,14 @@ func (s *state) call(n *node, v any) bool {
 	return ok
 }
 
-// within puts the mistakes from the mark on under a member of the value.
+// within moves the mistakes from mark on below a member of the value.
 func (s *state) within(mark int, segment string) {
 	for i := mark; i < len(s.errs); i++ {
 		s.errs[i].segments = append(s.errs[i].segments, segment)
 	}
 }
 
-// hush turns collecting off and returns what it was.
+// hush turns collecting off and returns the previous setting.
 func (s *state) hush() bool {
 	was := s.collect
 	s.collect = false
@@ -220,7 +221,7 @@ const (
 // typeNames are the names of the types, in order.
 var typeNames = [...]string{"string", "number", "integer", "boolean", "null", "array", "object"}
 
-// typeNamed returns the type of a name; it is 0 if there is none.
+// typeNamed returns the type with a name, 0 if there is none.
 func typeNamed(name string) types {
 	i := slices.Index(typeNames[:], name)
 	if i < 0 {
@@ -230,7 +231,7 @@ func typeNamed(name string) types {
 }
 
 // typesOf returns every type that v has. Infinities and NaN, which YAML can
-// write, are of no type.
+// express, have no type.
 func typesOf(v any) types {
 	switch v := v.(type) {
 	case string:

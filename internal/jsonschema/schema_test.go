@@ -14,8 +14,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// goPattern stands in for the ECMAScript engine; the patterns here mean the same
-// in both.
+// goPattern stands in for the ECMAScript engine; the patterns here have the same
+// meaning in both.
 func goPattern(pattern, _ string) (jsonschema.Matcher, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Parts of the patterns of ajv-formats. Letters are spelled out in both cases, because
-// ignoring case would add letters outside of ASCII.
+// Parts of the patterns of ajv-formats. Letters are listed in both cases, because
+// ignoring case would add letters outside ASCII.
 const (
 	hex    = `[0-9A-Fa-f]`
 	escape = `%` + hex + `{2}`
@@ -22,14 +22,15 @@ const (
 	base64 = `[A-Za-z0-9+/]`
 	begins = `(?:^|[\n\r\x{2028}\x{2029}])`
 	ends   = `(?:$|[\n\r\x{2028}\x{2029}])`
-	name   = `A-Za-z0-9._~!$&'()*+,;=-` // of the parts of a URI (RFC 3986)
+	name   = `A-Za-z0-9._~!$&'()*+,;=-` // characters of the parts of a URI (RFC 3986)
 	word   = `(?:[A-Za-z0-9_]|` + escape + `)+(?::[1-9]\d{0,3}|\*)?`
-	run    = `[A-Za-z0-9\x{a1}-\x{ffff}]+` // of any script
+	run    = `[A-Za-z0-9\x{a1}-\x{ffff}]+` // letters and digits of any script
 )
 
-// uri returns the pattern of a URI that begins with a scheme and has a path, whose
-// characters include some more. The text in brackets in place of a host is its group.
-// ajv-formats lets one slash introduce the authority, too.
+// uri returns the pattern of a URI that begins with a scheme and has a path, in
+// which the characters of more are also allowed. Its group is the text in brackets
+// in place of a host. Like ajv-formats, it also accepts a single slash before the
+// authority.
 func uri(scheme, path, more string) string {
 	chars := func(others string) string { return `(?:[` + others + name + `]|` + escape + `)` }
 	host := `(?:\[(?:[vV]` + hex + `+\.[:` + name + `]+|([^\]]+))\]|` + chars(more) + `*)`
@@ -40,8 +41,8 @@ func uri(scheme, path, more string) string {
 
 const scheme = `[A-Za-z][A-Za-z0-9+.-]*:`
 
-// textPatterns are the formats that a pattern decides, and the patterns that help to decide
-// others.
+// textPatterns are the formats that a pattern decides, and patterns used in
+// deciding others.
 var textPatterns = sync.OnceValue(func() map[string]*pattern.Lazy {
 	all := map[string]*pattern.Lazy{}
 	for name, expr := range map[string]string{
@@ -52,7 +53,7 @@ var textPatterns = sync.OnceValue(func() map[string]*pattern.Lazy {
 		"relative-json-pointer":     `^(?:0|[1-9]\d*)(?:#|` + step + `)$`,
 		"json-pointer-uri-fragment": `^#(?:/(?:[A-Za-z0-9_.!$&'()*+,;:=@-]|` + escape + `|~[01])*)*$`,
 		"uri-template":              "^(?:[^\\x00-\\x20\"'<>%\\\\^`{|}]|" + escape + `|\{[+#./;?&=,!@|]?` + word + `(?:,` + word + `)*\})*$`,
-		// A line of padded base64 is enough for ajv-formats.
+		// ajv-formats accepts any one line of padded base64.
 		"byte": begins + `(?:` + base64 + `{4})*(?:` + base64 + `{2}==|` + base64 + `{3}=)?` + ends,
 
 		"/uri":           uri(scheme, `+`, ``),
@@ -72,7 +73,7 @@ var textPatterns = sync.OnceValue(func() map[string]*pattern.Lazy {
 
 func matches(pattern, s string) bool { return textPatterns()[pattern].Matches(s) }
 
-// isURI is an absolute URI of RFC 3986 with something behind the scheme.
+// isURI is an absolute URI of RFC 3986 with something after the scheme.
 func isURI(s string) bool { return hasURI("/uri", s) }
 
 // isURIReference is a URI or a relative reference.
@@ -90,13 +91,13 @@ func isIPv6Padded(s string) bool {
 	return m != nil && isIPv6(m[1]+"0.0.0.0")
 }
 
-// isHostname is RFC 1123: labels of at most 63 characters, 253 in all.
+// isHostname is RFC 1123: labels of at most 63 characters, at most 253 in total.
 func isHostname(s string) bool {
 	return len(strings.TrimSuffix(s, ".")) <= 253 && matches("/hostname", s)
 }
 
-// isDuration is RFC 3339 appendix A: P with units in order, at least one, or
-// weeks alone; years, months and days may be left out in between.
+// isDuration is RFC 3339 appendix A: P with units in order, at least one, or weeks
+// alone; years, months and days in the middle may be missing.
 func isDuration(s string) bool {
 	return s != "P" && !strings.HasSuffix(s, "T") && matches("/duration", s)
 }
@@ -113,8 +114,8 @@ func isIPv6(s string) bool {
 		return front == 8
 	}
 	back, ok := groups(tail, true)
-	// The pattern of ajv-formats has no form with a gap of no groups but at the
-	// ends, and wants IPv4 after at most six.
+	// The pattern of ajv-formats allows a gap of zero groups only at the ends, and IPv4
+	// after at most six groups.
 	return ok && front+back <= 7
 }
 
@@ -158,9 +159,9 @@ func isURL(s string) bool {
 	return false
 }
 
-// isPublic is host, port and path of a URL. The host is a dotted name of letters, digits
-// and single hyphens, any script, whose last label is letters only, or an address outside
-// of the private, local and multicast networks.
+// isPublic reads the host, port and path of a URL. The host is a dotted name of
+// letters of any script, digits and single hyphens, whose last label has letters
+// only, or an address outside the private, local and multicast networks.
 func isPublic(s string) bool {
 	m := textPatterns()["/url"].Get().FindStringSubmatch(s)
 	return m != nil && (matches("/domain", m[1]) || matches("/address", m[1]) && !matches("/private", m[1]))

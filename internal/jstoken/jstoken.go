@@ -28,7 +28,7 @@ const (
 type Token struct {
 	Kind       Kind
 	Start, End int  // offsets in the source, in bytes
-	LineBreak  bool // a line break stands between this token and the one before
+	LineBreak  bool // a line break separates this token from the previous one
 }
 
 // The owner of an opening bracket decides what a slash after its closing bracket means.
@@ -40,17 +40,17 @@ const (
 	substitute              // ${ of a template
 )
 
-// Scanner reads tokens one after the other.
+// Scanner reads the tokens of a source in order.
 type Scanner struct {
 	src     string
 	at      int
-	stack   []byte // brackets that are open
-	operand bool   // the token before ends an operand, so that a slash divides
-	last    string // the token before, if it is a name or a punctuator
-	before  string // the one before that
-	loops   bool   // the token before is for, while, if or with
-	open    int    // slashes of this line that looked like regular expressions and were not closed
-	lineEnd int    // where that line ends
+	stack   []byte // open brackets
+	operand bool   // the previous token ends an operand, so a slash divides
+	last    string // the previous token, if it is a name or a punctuator
+	before  string // the token before last
+	loops   bool   // the previous token is for, while, if or with
+	open    int    // slashes on this line that looked like unclosed regular expressions
+	lineEnd int    // end of that line
 }
 
 // maxOpen bounds how often the rest of one line is searched for the end of a
@@ -106,7 +106,7 @@ func (s *Scanner) Next() (Token, bool) {
 	return t, true
 }
 
-// note remembers the token that was read.
+// note records the token that was read.
 func (s *Scanner) note(text string, operand bool) {
 	s.before, s.last, s.operand, s.loops = s.last, text, operand, false
 }
@@ -177,7 +177,7 @@ func (s *Scanner) template() {
 			}
 		}
 	}
-	s.at = len(s.src) // also behind a last backslash
+	s.at = len(s.src) // also after a trailing backslash
 	s.note("", true)
 }
 
@@ -209,7 +209,7 @@ func (s *Scanner) punct() {
 	s.at += punctLength(s.src[s.at:])
 	text := s.src[start:s.at]
 	switch text {
-	case "++", "--": // behind an operand it belongs to that
+	case "++", "--": // after an operand, part of that operand
 		s.note(text, s.operand)
 	case "!": // after an operand it is TypeScript, unless it is part of !=
 		s.note(text, s.operand && (s.at == len(s.src) || s.src[s.at] != '='))
@@ -240,13 +240,13 @@ func (s *Scanner) push(text string, is bool, yes, no byte) {
 	s.note(text, false)
 }
 
-// close forgets the innermost bracket and returns what it was.
+// close removes the innermost bracket and returns its kind.
 func (s *Scanner) close() byte {
 	if len(s.stack) == 0 {
 		return block
 	}
 	top := s.stack[len(s.stack)-1]
-	if top != substitute { // whose closing brace goes on with its template
+	if top != substitute { // its closing brace continues the template
 		s.stack = s.stack[:len(s.stack)-1]
 	}
 	return top
@@ -257,7 +257,7 @@ func (s *Scanner) opensBlock() bool {
 	switch s.last {
 	case ")", "{", "}", ";", "=>", "else", "do", "try", "finally", "static":
 		return true
-	case ":": // a label or a case, unless an object is being written
+	case ":": // a label or a case, unless inside an object
 		return len(s.stack) == 0 || s.stack[len(s.stack)-1] == block
 	}
 	return s.operand || s.last == "" && len(s.stack) == 0

@@ -132,7 +132,7 @@ func TestUses(t *testing.T) {
 		"function fetch() {} fetch()":                  false,
 		"(output, context, process) => process.env":    false,
 		"module.exports = function (process) { process.exit }": false,
-		"class X { async fetch() {} }":                         true, // a method is rarely called so; Node runs it, too
+		"class X { async fetch() {} }":                         true, // a method is rarely called fetch; Node runs it, too
 		"prefetch(1)":                                          false,
 	} {
 		if got := jstoken.Uses(src, []string{"fetch", "process"}); got != want {
@@ -141,7 +141,7 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// TestIsModule tells the two kinds of module apart.
+// TestIsModule distinguishes the two kinds of module.
 func TestIsModule(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]bool{
@@ -167,7 +167,7 @@ func TestIsModule(t *testing.T) {
 	}
 }
 
-// TestIsFunction tells a function from an expression.
+// TestIsFunction distinguishes a function from an expression.
 func TestIsFunction(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]bool{
@@ -195,7 +195,7 @@ func TestIsFunction(t *testing.T) {
 	}
 }
 
-// TestWithoutComments keeps code, and the lines it stands on.
+// TestWithoutComments keeps code and its line numbers.
 func TestWithoutComments(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
@@ -223,8 +223,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// FuzzTokens checks that tokens are in order, apart, and cover all but white space
-// and comments.
+// FuzzTokens checks that tokens are in order, do not overlap, and cover everything
+// but white space and comments.
 func FuzzTokens(f *testing.F) {
 	for _, src := range []string{"`a${b}`", "a /b/ c", "'\\", "\\u{61}", "x = /[/]/g // y", "#!a", "/", "\xff`", "1.e", "?.5", "<!-- -->"} {
 		f.Add(src)

@@ -22,7 +22,7 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// end returns the end of what begins at at; at if there is none.
+// end returns the end of the match that begins at at; at if there is none.
 func end(of func() *regexp.Regexp, src string, at int) int {
 	return at + len(of().FindString(src[at:]))
 }
@@ -32,7 +32,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // lineEnd returns the end of the line that contains at.
 func lineEnd(src string, at int) int { return until(src, at, "\n\r\u2028\u2029") }
 
-// until returns the first of some characters, or the end of the source.
+// until returns the index of the first of some characters, or the end of the
+// source.
 func until(src string, at int, characters string) int {
 	if n := strings.IndexAny(src[at:], characters); n >= 0 {
 		return at + n

@@ -42,8 +42,8 @@ func (w *window) member() bool {
 	return w.before == "." || w.before == "?." || w.after == ":" && (w.before == "{" || w.before == ",")
 }
 
-// Imports reports whether the source loads other files or packages, or asks for its
-// own location: with import, export from, import.meta, require, __dirname or
+// Imports reports whether the source loads other files or packages, or uses its own
+// location: with import, export from, import.meta, require, __dirname or
 // __filename.
 func Imports(src string) bool {
 	found := false
@@ -70,7 +70,7 @@ func (w *window) imports() bool {
 
 // fromClause finds `export … from`.
 type fromClause struct {
-	inExport bool // since export {, or export *
+	inExport bool // after export { or export *
 }
 
 // ends reports whether the token is the from of an export.
@@ -83,9 +83,9 @@ func (f *fromClause) ends(w *window) bool {
 	return false
 }
 
-// Uses reports whether the source uses one of the given globals: not as a member, a
-// property or a name that the source itself declares. A mere typeof test does not
-// count.
+// Uses reports whether the source uses one of the given globals other than as a
+// member, a property or a name that the source itself declares. A mere typeof test
+// does not count.
 func Uses(src string, globals []string) bool {
 	var used, declared []string
 	windows(src, func(w *window) bool {
@@ -103,8 +103,8 @@ func Uses(src string, globals []string) bool {
 	return slices.ContainsFunc(used, func(name string) bool { return !slices.Contains(declared, name) })
 }
 
-// declares reports whether the name is that of a variable, a function or a class,
-// or of the last or only parameter of a function.
+// declares reports whether the name is declared as a variable, a function, a class,
+// or the last or only parameter of a function.
 func (w *window) declares() bool {
 	switch w.before {
 	case "function", "class", "const", "let", "var", "import":
@@ -123,7 +123,7 @@ func (w *window) global() bool {
 }
 
 // IsModule reports whether the source is an ECMAScript module: it has an import or
-// an export outside of brackets, or uses import.meta.
+// an export outside brackets, or uses import.meta.
 func IsModule(src string) bool {
 	found, depth := false, 0
 	windows(src, func(w *window) bool {
@@ -151,7 +151,7 @@ func (w *window) begins() bool {
 	return w.token.LineBreak && w.before != "." && w.before != "?."
 }
 
-// nesting is how many brackets a token opens, negative if it closes some.
+// nesting is the number of brackets that a token opens, negative if it closes some.
 func nesting(w *window) int {
 	switch {
 	case w.token.Kind == Template && w.text[0] == '`' && closed(w.text), w.token.Kind == String, w.token.Kind == Regexp:
@@ -173,7 +173,7 @@ func nesting(w *window) int {
 // closed reports whether a token of a template is its last one.
 func closed(text string) bool { return text[len(text)-1] == '`' && len(text) > 1 }
 
-// IsFunction reports whether the source is that of one function: it begins with
+// IsFunction reports whether the source is a single function: it begins with
 // function, or with the parameters of an arrow function.
 func IsFunction(src string) bool {
 	s := New(src)
@@ -202,8 +202,8 @@ func IsFunction(src string) bool {
 	return ok && s.Text(t) == "=>"
 }
 
-// WithoutComments returns the source without its comments and without the contents of
-// its regular expressions; the rest keeps its lines.
+// WithoutComments returns the source without its comments and without the contents
+// of its regular expressions. Line numbers do not change.
 func WithoutComments(src string) string {
 	var b strings.Builder
 	s := New(src)

@@ -27,8 +27,8 @@ func Of(v any) string {
 	return names[4]
 }
 
-// Shown names a value for messages: a short one itself, with its kind, and the kind of
-// any other.
+// Shown describes a value for messages: a short one by itself and its kind, any
+// other by its kind.
 func Shown(v any) string {
 	switch v := v.(type) {
 	case nil, value.Undefined:
@@ -62,7 +62,7 @@ const (
 // names has the names of the kinds in the order of the constants, without null.
 var names = [...]string{"a text", "a number", "a boolean", "a list", "an object"}
 
-// String lists the kinds as messages name them.
+// String lists the kinds, as in messages.
 func (s Set) String() string {
 	if s == Any {
 		return "any value"

@@ -1,5 +1,5 @@
-// Package language names the language of a text, by its letters and its most frequent
-// words. Start at [Of].
+// Package language detects the language of a text by its letters and its most
+// frequent words. Start at [Of].
 package language
 
 import (
@@ -9,12 +9,12 @@ import (
 	"unicode"
 )
 
-// longest is how many bytes of a text are read.
+// longest is the maximum number of bytes of a text that are read.
 const longest = 64 << 10
 
-// Of returns the English name of the language that most of a text is written in, such as
-// "German"; "" if it cannot be told, as of a text with few words. Template variables and
-// code are not left out by it. It is safe for concurrent use.
+// Of returns the English name of the language of most of a text, such as "German"; ""
+// if it is unknown, as for a text with few words. It does not exclude template
+// variables and code. It is safe for concurrent use.
 func Of(text string) string {
 	text = text[:min(len(text), longest)]
 	letters, latin := 0, 0
@@ -50,7 +50,7 @@ func Of(text string) string {
 	return byScript(text, count, letters-latin)
 }
 
-// script is a language, or the best known of several, that has letters of its own.
+// script is a language, or the best known of several, with its own letters.
 type script struct {
 	language string
 	table    *unicode.RangeTable
@@ -64,7 +64,7 @@ var scripts = sync.OnceValue(func() []script {
 	}
 })
 
-// byScript names the language of a text whose letters are mostly not Latin.
+// byScript returns the language of a text in mostly non-Latin letters.
 func byScript(text string, count map[string]int, others int) string {
 	switch {
 	case count["Japanese"]*10 > others:
@@ -82,9 +82,9 @@ func byScript(text string, count map[string]int, others int) string {
 	return ""
 }
 
-// small are frequent words of languages in Latin letters, without those that several of
-// them have, with the languages of each. English has more, because its prompts are full of
-// short commands.
+// small holds frequent words of languages in Latin letters, with the languages of
+// each. Words common to several of them are left out. English has more words,
+// because its prompts are full of short commands.
 var small = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for name, words := range map[string]string{
@@ -114,13 +114,14 @@ var small = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
-// What tells a language: the least number of its words in a text, and their least share.
+// Thresholds for detecting a language: the least number of its words in a text, and
+// their least share.
 const (
 	leastWords = 2
 	leastShare = 0.1
 )
 
-// byWords names the language of a text in Latin letters.
+// byWords returns the language of a text in Latin letters.
 func byWords(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	count := map[string]int{}

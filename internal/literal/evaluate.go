@@ -5,33 +5,33 @@ import (
 	"unicode"
 )
 
-// node is a text that is put together from parts.
+// node is a text composed of parts.
 type node struct {
 	parts   []part
-	joined  *string // the parts are joined with it; nil is without anything between
-	strip   bool    // white space around it is removed
-	dedent  bool    // the white space that all lines begin with is removed
-	literal bool    // it has a text of its own, and is not only a name
+	joined  *string // separator of the parts; nil joins them without one
+	strip   bool    // surrounding white space is removed
+	dedent  bool    // white space at the beginning of all lines is removed
+	literal bool    // it contains a literal, and is not only a name
 }
 
-// part is a text, what stands for one in the source, or a node.
+// part is a text, its stand-in in the source, or a node.
 type part struct {
 	text string
 	name string
 	node *node
 }
 
-// evaluation puts a text together.
+// evaluation composes a text.
 type evaluation struct {
 	defined map[string]*definition
 	numbers map[string]string
 	steps   int
 	size    int
 	tooLong bool
-	open    []string // names that are being looked up
+	open    []string // names that are being resolved
 }
 
-// text returns the text of a node; ok is false if it has no literal in it.
+// text returns the text of a node; ok is false if the node contains no literal.
 func (e *evaluation) text(n node, depth int) (text string, ok bool) {
 	ok = n.literal
 	var b strings.Builder
@@ -64,12 +64,12 @@ func (e *evaluation) text(n node, depth int) (text string, ok bool) {
 	return text, ok && !e.tooLong
 }
 
-// named returns the text of a name in the same file, or a variable.
+// named returns the text of a name in the same file, or a variable in braces.
 func (e *evaluation) named(name string, depth int) (string, bool) {
 	d := e.defined[name]
 	for _, open := range e.open {
 		if open == name {
-			d = nil // it stands for itself
+			d = nil // its definition refers to itself
 		}
 	}
 	if d != nil {
@@ -86,7 +86,7 @@ func (e *evaluation) named(name string, depth int) (string, bool) {
 	return "{" + variable(name) + "}", false
 }
 
-// variable makes the name of a variable of an expression.
+// variable makes a variable name from an expression.
 func variable(expression string) string {
 	var b strings.Builder
 	for _, r := range expression {
@@ -106,7 +106,8 @@ func variable(expression string) string {
 	return "value"
 }
 
-// dedented removes the white space that all lines begin with which have more than that.
+// dedented removes the white space that all lines that are not blank begin with.
+// Blank lines become empty.
 func dedented(text string) string {
 	lines := strings.Split(text, "\n")
 	margin, known := "", false

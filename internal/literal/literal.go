@@ -1,9 +1,10 @@
-// Package literal finds the text that a program or a YAML file gives a name: a constant, a
-// member of an object, or a key. It runs no code. Start at [Find].
+// Package literal finds the text that a program or a YAML file assigns to a name: a
+// constant, a member of an object, or a key. It runs no code. Start at [Find].
 //
-// It reads string literals of Python and of JavaScript and TypeScript, also joined, in
-// brackets, or inside a call such as dedent. What is inserted into a text, as by an
-// f-string, becomes a variable in braces, or the text itself where the same file names it.
+// It reads string literals of Python, JavaScript and TypeScript, even if they are
+// concatenated, in brackets, or inside a call such as dedent. An expression
+// inserted into a text, as in an f-string, becomes a variable in braces, or its
+// text if the same file defines it.
 package literal
 
 import (
@@ -15,27 +16,28 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 )
 
-// Files names the kinds of files that are read, for messages.
+// Files lists the supported kinds of files, for messages.
 const Files = "Python, JavaScript, TypeScript and YAML"
 
 // Limits of a text.
 const (
 	maxText  = 16 << 20 // bytes
-	maxSteps = 100_000  // pieces that a text is put together from
-	maxNest  = 64       // brackets, and names that stand for others
+	maxSteps = 100_000  // parts of a composed text
+	maxNest  = 64       // nesting depth of brackets, and of names that refer to others
 )
 
-// Error says that a file has no text of a name.
+// Error means that a file has no text with a name.
 type Error struct {
-	Line    int // where the name is, if it is no text; else 0
+	Line    int // line of the name, if its value is not text; else 0
 	Message string
 	Nearest string // the name that was probably meant; "" if none is near
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// Reads reports whether files of a name are read, by its ending.
+// Reads reports whether files with this name are supported, judged by the
+// extension.
 func Reads(file string) bool { return languageOf(file) != "" }
 
 func languageOf(file string) string {
@@ -50,9 +52,10 @@ func languageOf(file string) string {
 	return ""
 }
 
-// Find returns the value of a name in a file: a text or, in YAML, also a list or an object.
-// In a program, the outermost definition counts, and of several the last. In YAML, a name
-// may be a path with dots. An error is an *[Error], or why the file cannot be read.
+// Find returns the value of a name in a file: a text or, in YAML, also a list or an
+// object. In a program, the outermost definition counts, and of several the last.
+// In YAML, a name may be a path with dots. The error is an *[Error], or says why
+// the file cannot be read.
 func Find(file, text, name string) (any, error) {
 	language := languageOf(file)
 	if language == "yaml" {
@@ -77,8 +80,8 @@ func Find(file, text, name string) (any, error) {
 	return out, nil
 }
 
-// Names returns the names of the texts in a program, in alphabetical order; none for YAML
-// and other files.
+// Names returns the names of the texts in a program, sorted; none for YAML and
+// other files.
 func Names(file, text string) []string {
 	language := languageOf(file)
 	if language == "" || language == "yaml" {
@@ -117,7 +120,7 @@ type definition struct {
 	line  int
 }
 
-// names returns the names of texts, in alphabetical order.
+// names returns the names of texts, sorted.
 func (p *parser) names() []string {
 	var list []string
 	e := &evaluation{defined: p.defined}

@@ -116,7 +116,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindFillsInNumbers: a whole number that the file gives a name is put into a text.
+// TestFindFillsInNumbers: a whole number that the file assigns to a name is
+// inserted into a text.
 func TestFindFillsInNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ number, want string }{
@@ -162,7 +163,8 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// TestFindIsBounded: names that stand for each other many times do not grow without limit.
+// TestFindIsBounded: names that refer to each other many times do not grow without
+// limit.
 func TestFindIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -17,23 +17,23 @@ const (
 // token is a piece of source.
 type token struct {
 	kind  kind
-	text  string // of a name or a punctuator
-	parts []part // of a string
+	text  string // text of a name or a punctuator
+	parts []part // parts of a string
 	line  int
-	depth int // of brackets, or of indentation
+	depth int // depth of brackets, or of indentation
 }
 
-// parser finds what a source gives names.
+// parser finds the names that a source defines.
 type parser struct {
 	tokens   []token
-	adjacent bool // strings that stand side by side are one
+	adjacent bool // adjacent strings are concatenated
 	nest     int
 	defined  map[string]*definition
-	others   map[string]int    // lines of names whose value is no text
-	numbers  map[string]string // whole numbers of names that have no other value
+	others   map[string]int    // by name: line of a value that is not text
+	numbers  map[string]string // whole numbers by name; "" for a name with another value
 }
 
-// at returns a token; one that is nothing beyond the end.
+// at returns a token; the zero token after the end.
 func (p *parser) at(i int) token {
 	if i < 0 || i >= len(p.tokens) {
 		return token{kind: punct}
@@ -79,7 +79,8 @@ func (p *parser) definitions() {
 	}
 }
 
-// number keeps a whole number that a name stands for, unless the name stands for several.
+// number records a whole number as the value of a name, unless the name has several
+// values.
 func (p *parser) number(key string, depth, start int, more bool) {
 	t := p.at(start)
 	end := p.at(start + 1)
@@ -96,20 +97,22 @@ func (p *parser) number(key string, depth, start int, more bool) {
 	p.numbers[key] = digits
 }
 
-// maxDigits bounds a number that is put into a text.
+// maxDigits bounds a number that is inserted into a text.
 const maxDigits = 9
 
-// goesOn reports whether an operator behind a text makes something else of it.
+// goesOn reports whether an operator after a text makes it part of another
+// expression.
 func (p *parser) goesOn(i int) bool {
 	t := p.at(i)
 	return t.kind == punct && slices.Contains([]string{"=", "=>", "<", ">", "!", "?", "&", "|", "*", "/", "-", "["}, t.text) && !(t.text == "[" && p.adjacent && t.line > p.at(i-1).line)
 }
 
-// maxAnnotation bounds the tokens of the type between a name and its value.
+// maxAnnotation bounds the number of tokens in the type between a name and its
+// value.
 const maxAnnotation = 24
 
-// valueAfter returns where the value of the name at i begins, 0 if it has none. More says
-// that it is added to the value before.
+// valueAfter returns the start of the value of the name at i, 0 if it has none.
+// more means that the value is appended to the previous one.
 func (p *parser) valueAfter(i int) (start int, more bool) {
 	switch {
 	case p.is(i+1, "=") && p.is(i-1, ":") && p.at(i-2).kind == name && p.at(i-2).line == p.at(i).line:
@@ -135,7 +138,7 @@ func (p *parser) valueAfter(i int) (start int, more bool) {
 	return i + 2, false
 }
 
-// expression reads texts that are added to each other.
+// expression reads concatenated texts.
 func (p *parser) expression(i int) (n node, next int, ok bool) {
 	if p.nest++; p.nest > maxNest {
 		p.nest--
@@ -155,7 +158,7 @@ func (p *parser) expression(i int) (n node, next int, ok bool) {
 	return n, i, ok
 }
 
-// term reads one text, or what stands for one.
+// term reads one text, or its stand-in.
 func (p *parser) term(i int) (n node, next int, ok bool) {
 	t := p.at(i)
 	switch {
@@ -190,7 +193,7 @@ func (p *parser) named(i int) (n node, next int, ok bool) {
 		whole += "." + last
 	}
 	if slices.Contains([]string{"getenv", "get", "open", "require", "Path", "load", "fetch", "print", "log"}, last) {
-		return n, i, false // the text in it names something else
+		return n, i, false // the text in it has another purpose
 	}
 	dedents := slices.Contains([]string{"dedent", "cleandoc", "outdent", "stripIndent"}, last)
 	switch {
@@ -214,14 +217,14 @@ func (p *parser) named(i int) (n node, next int, ok bool) {
 	}
 	if _, known := p.defined[whole]; !known {
 		if _, known = p.defined[last]; known {
-			whole = last // of a class or a module of this file
+			whole = last // member of a class or a module of this file
 		}
 	}
 	return node{parts: []part{{name: whole}}}, i, true
 }
 
-// methods reads calls on a text: those that remove white space, and join. Others change
-// nothing that matters here.
+// methods reads calls on a text: those that remove white space, and join. Other
+// calls change nothing that matters here.
 func (p *parser) methods(n node, i int) (node, int, bool) {
 	for p.is(i, ".") && p.at(i+1).kind == name && p.is(i+2, "(") {
 		switch p.at(i + 1).text {
@@ -250,7 +253,7 @@ func joined(items []part, with token) node {
 	return node{parts: items, joined: &text, literal: true}
 }
 
-// list reads texts in square or round brackets, and returns what is behind them.
+// list reads texts in square or round brackets, and returns the index after them.
 func (p *parser) list(i int) (items []part, next int, ok bool) {
 	if !p.is(i, "[") && !p.is(i, "(") {
 		return nil, i, false
@@ -267,7 +270,7 @@ func (p *parser) list(i int) (items []part, next int, ok bool) {
 	return items, end + 1, true
 }
 
-// closing returns the bracket that closes the one at i, or the end.
+// closing returns the index of the bracket that closes the one at i, or the end.
 func (p *parser) closing(i int) int {
 	open := 0
 	for ; i < len(p.tokens); i++ {

@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
-// pythonToken is a token of Python, or what may be between two.
+// pythonToken matches a token of Python, or text that may separate two tokens.
 var pythonToken = pattern.Of(`(?s)^(?:([ \t\f]+|\\\n|#[^\n]*)|` +
 	`([rbuftRBUFT]{0,2}(?:` +
 	`"""((?:\\.|[^\\])*?(?:\\\z)?)(?:"""|\z)|` +
@@ -16,7 +16,8 @@ var pythonToken = pattern.Of(`(?s)^(?:([ \t\f]+|\\\n|#[^\n]*)|` +
 	`'((?:\\.|[^\\'\n])*(?:\\\z)?)'?))|` +
 	`([_\pL][_\pL\p{Nd}]*)|[0-9][0-9A-Za-z_]*|.)`)
 
-// pythonTokens splits Python source. Its depth is that of brackets and of indentation.
+// pythonTokens splits Python source. A token's depth is that of brackets and of
+// indentation.
 func pythonTokens(src string) []token {
 	src = strings.ReplaceAll(src, "\r\n", "\n")
 	var tokens []token
@@ -28,7 +29,7 @@ func pythonTokens(src string) []token {
 		case text == "\n":
 			fresh = open == 0
 		case blank == "":
-			if fresh { // the first of a line
+			if fresh { // first token of a line
 				indent, fresh = at-(strings.LastIndexByte(src[:at], '\n')+1), false
 			}
 			t := token{kind: punct, text: text, line: line}
@@ -53,7 +54,7 @@ func pythonTokens(src string) []token {
 	return tokens
 }
 
-// pythonParts reads what is between the quotes of a string.
+// pythonParts reads the text between the quotes of a string.
 func pythonParts(prefix, body string) []part {
 	raw := strings.Contains(prefix, "r")
 	if strings.ContainsAny(prefix, "ft") {
@@ -100,7 +101,7 @@ func formatted(body string, raw bool) []part {
 	return parts
 }
 
-// closingBrace returns the brace that closes the one at i, or the end.
+// closingBrace returns the index of the brace that closes the one at i, or the end.
 func closingBrace(body string, i int) int {
 	open := 0
 	quote := byte(0)
@@ -123,7 +124,7 @@ func closingBrace(body string, i int) int {
 	return len(body)
 }
 
-// expressionOf takes conversion and format away from an expression of an f-string.
+// expressionOf removes conversion and format from an expression of an f-string.
 func expressionOf(text string) string {
 	open := 0
 	for i, c := range text {
@@ -161,7 +162,7 @@ func pythonText(body string, raw bool) string {
 // escape is an escape: of one character, \xhh, \uhhhh, \u{h…} or \Uhhhhhhhh.
 var escape = pattern.Of(`\\(?:u\{[^}]{0,8}\}|x[[:xdigit:]]{2}|u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|[[:ascii:]])`)
 
-// unescaped decodes escapes. Those that are none stay as they are.
+// unescaped decodes escapes. Invalid ones are kept unchanged.
 func unescaped(body string, single map[byte]string) string {
 	return escape.Get().ReplaceAllStringFunc(body, func(e string) string {
 		if len(e) > 2 {

@@ -6,8 +6,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// scriptTokens splits JavaScript and TypeScript. A template with all that is inserted into
-// it is one string.
+// scriptTokens splits JavaScript and TypeScript. A template, including everything
+// inserted into it, is one string.
 func scriptTokens(src string) []token {
 	src = strings.ReplaceAll(src, "\r\n", "\n")
 	s := &scripts{src: src, scanner: jstoken.New(src), line: 1}
@@ -23,7 +23,7 @@ func scriptTokens(src string) []token {
 type scripts struct {
 	src     string
 	scanner *jstoken.Scanner
-	at      int // up to where lines are counted
+	at      int // position up to which lines are counted
 	line    int
 	open    int
 	tokens  []token

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// inYAML finds a value by its path, or the only one under a key at any depth.
+// inYAML finds a value by its path, or the only value under a key at any depth.
 func inYAML(file, text, name string) (any, error) {
 	doc, err := document.Parse(file, []byte(text))
 	if err != nil {
@@ -52,14 +52,14 @@ func byPath(v any, path []string) (any, bool) {
 	return document.Lookup(v, pointer)
 }
 
-// keys collects the paths of texts, and of lists and objects.
+// keys collects the paths of texts, lists and objects.
 type keys struct {
 	paths    []string
 	texts    []string
 	pointers map[string]string
 }
 
-// maxKeys bounds the paths that are looked at.
+// maxKeys bounds the number of paths.
 const maxKeys = 10_000
 
 func (k *keys) walk(v any, path, pointer string) {

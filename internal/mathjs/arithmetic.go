@@ -10,9 +10,9 @@ import (
 const maxNesting = 100
 
 // arithmetic evaluates expressions of decimal numbers, names, + - * / and
-// parentheses, in IEEE 754 double precision as JavaScript does. With a nil scope
-// it only checks the syntax. It reports false for everything else: for other
-// syntax, for names that are no number in scope, and for mistakes.
+// parentheses, in IEEE 754 double precision as JavaScript does. With a nil scope it
+// only checks the syntax. It returns false for anything else: other syntax, names
+// that are not numbers in scope, and mistakes.
 func arithmetic(expr string, scope *value.Object) (float64, bool) {
 	c := calculator{text: expr, scope: scope}
 	if scope.Has("end") { // mathjs refuses a scope with this name
@@ -27,7 +27,7 @@ type calculator struct {
 	text  string
 	at    int
 	depth int
-	scope *value.Object // nil if the syntax alone counts
+	scope *value.Object // nil if only the syntax is checked
 }
 
 // next skips blanks and returns the next byte, or 0 at the end.
@@ -77,8 +77,9 @@ func (c *calculator) product() (float64, bool) {
 	return v, ok
 }
 
-// operand reads a number, a name, a sign with its operand or a parenthesis. What
-// may not follow one, such as a factor without a sign, ends the expression.
+// operand reads a number, a name, a sign with its operand or a parenthesis. Text
+// that may not follow an operand, such as a factor without an operator, ends the
+// expression.
 func (c *calculator) operand() (float64, bool) {
 	b := c.next()
 	switch {
@@ -150,8 +151,8 @@ func (c *calculator) variable() (float64, bool) {
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b == '_' }
 
-// isReserved reports whether a name means something else to mathjs than a
-// member of the scope, or is one that every JavaScript object has.
+// isReserved reports whether a name has a meaning in mathjs other than a member of
+// the scope, or is a property of every JavaScript object.
 func isReserved(name string) bool {
 	switch name {
 	case "mod", "to", "in", "and", "xor", "or", "not", "end",

@@ -1,16 +1,16 @@
 // Package mathjs evaluates the expressions of derived metrics. Start at [New].
 //
-// Arithmetic on numbers, which is most of what people write, is done in Go
-// ([arithmetic.go]); all else by mathjs 15.2.0, in JavaScript under limits of time
-// and memory. The results are the same. Loading mathjs takes about a quarter of
-// a second, once, with the first expression that needs it.
+// Arithmetic on numbers, the most common case, is done in Go ([arithmetic.go]).
+// mathjs 15.2.0 does the rest, in JavaScript under limits of time and memory. The
+// results are the same. Loading mathjs takes about a quarter of a second, once,
+// with the first expression that needs it.
 package mathjs
 
 import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	_ "embed" // for the JavaScript
+	_ "embed" // for the JavaScript source
 	"errors"
 	"io"
 	"time"
@@ -40,7 +40,7 @@ type Options struct {
 // Engine evaluates expressions. It is safe for concurrent use.
 type Engine struct{ library *script.Library }
 
-// New returns an engine. It does no work; see [Engine.Close].
+// New returns an engine. It does not start JavaScript; see [Engine.Close].
 func New(o Options) *Engine {
 	return &Engine{script.NewLibrary(script.LibraryOptions{
 		Name:    "mathjs",
@@ -57,9 +57,9 @@ func (e *Engine) Close() error { return e.library.Close() }
 // program is compiled once for all engines.
 var program = script.NewProgram(source)
 
-// source is what the JavaScript engine starts with. The bundle is part of the
-// program: that it cannot be read is not expected, and would show as a mistake
-// in the source.
+// source is the JavaScript that the engine runs at its start. The bundle is
+// embedded in the program, so a read error is not expected; it would show as a
+// mistake in the source.
 func source() string {
 	z, err := gzip.NewReader(bytes.NewReader(bundle))
 	if err != nil {
@@ -72,8 +72,8 @@ func source() string {
 	return string(text) + engineSource
 }
 
-// Check reports a mistake in the syntax of expr, as a *[proviso.Error] with the
-// code Invalid and mathjs' message. It cannot know which names will be there.
+// Check reports a syntax mistake in expr, as a *[proviso.Error] with the code
+// Invalid and mathjs' message. It cannot know which names the scope will have.
 func (e *Engine) Check(expr string) error {
 	if _, ok := arithmetic(expr, nil); ok {
 		return nil
@@ -87,10 +87,10 @@ func (e *Engine) Check(expr string) error {
 
 // Eval evaluates expr with the members of scope as variables. The result is a
 // number (NaN and infinities included), a boolean, a text, nil, a list (for
-// matrices, too), an object, or a *[value.Opaque] for a function; units and
-// complex numbers are texts. The error is a *[proviso.Error] with the code
-// Undecided for what mathjs refuses, such as an unknown name, and with the code
-// Timeout or Limit for what takes too much.
+// matrices, too), an object, or a *[value.Opaque] for a function; units and complex
+// numbers are texts. The error is a *[proviso.Error]: its code is Undecided if
+// mathjs refuses the expression, for example for an unknown name, and Timeout or
+// Limit if evaluation exceeds a limit.
 func (e *Engine) Eval(ctx context.Context, expr string, scope *value.Object) (any, error) {
 	if scope == nil {
 		scope = &value.Object{}
@@ -112,7 +112,7 @@ func tooLong(expr string) error {
 	return proviso.Errorf(proviso.Limit, "the expression is longer than %d bytes", maxLength)
 }
 
-// wrap gives an exception a code.
+// wrap adds a code to an exception.
 func wrap(code string, err error) error {
 	var known *proviso.Error
 	if err == nil || errors.As(err, &known) {

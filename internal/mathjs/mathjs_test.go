@@ -88,7 +88,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// equal compares results; Stringify would not tell NaN from null.
+// equal compares results; Stringify would not distinguish NaN from null.
 func equal(a, b any) bool {
 	if x, ok := a.(float64); ok {
 		y, ok := b.(float64)
@@ -176,9 +176,9 @@ func TestScopeIsNotChanged(t *testing.T) {
 	}
 }
 
-// FuzzArithmetic compares what Go computes with what mathjs does, which a ternary makes sure
-// of. What has other characters than the arithmetic of Go is always computed by mathjs, to
-// which a bracket that is open means another thing in a ternary.
+// FuzzArithmetic compares results computed in Go with those of mathjs, which a
+// ternary forces. Expressions with characters outside Go's arithmetic always go to
+// mathjs; inside a ternary it reads an unclosed bracket differently.
 func FuzzArithmetic(f *testing.F) {
 	for _, expr := range []string{
 		"1", "a+b*2", "-(a - b) / 3.5", "a b", "2(a)", "1/0", "--a", "a/-b", "0.1+0.2", "1.", ".5", "1e3", "a--b", "a +\tb", "07", "in", "a in b",
@@ -188,7 +188,7 @@ func FuzzArithmetic(f *testing.F) {
 	}
 	e := mathjs.New(mathjs.Options{Timeout: 5 * time.Second})
 	f.Cleanup(func() { _ = e.Close() })
-	if _, err := e.Eval(f.Context(), "sqrt(4)", nil); err != nil { // loads mathjs outside of the time of an input
+	if _, err := e.Eval(f.Context(), "sqrt(4)", nil); err != nil { // loads mathjs outside the time of an input
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, expr string, a, b float64) {

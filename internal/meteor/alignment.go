@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// alignment says which words of a candidate stand for which of a reference.
+// alignment maps words of a candidate to words of a reference.
 type alignment struct {
-	candidate int     // words of the candidate
-	rest      []int32 // places in the candidate without a match, from the end
-	taken     []bool  // by place in the reference
+	candidate int     // number of words in the candidate
+	rest      []int32 // positions in the candidate without a match, from the end
+	taken     []bool  // by position in the reference
 	matches   []match
 }
 
-// match is a place in the candidate with one in the reference.
+// match is a position in the candidate with one in the reference.
 type match struct{ candidate, reference int32 }
 
 func newAlignment(candidate, reference int) *alignment {
@@ -26,11 +26,11 @@ func newAlignment(candidate, reference int) *alignment {
 	return a
 }
 
-// open reports whether both texts have words left.
+// open reports whether both texts have unmatched words.
 func (a *alignment) open() bool { return len(a.rest) > 0 && len(a.matches) < len(a.taken) }
 
-// align lets find choose a place in the reference for each word of the candidate
-// that is left, among those that are left there; -1 is none.
+// align calls find for each unmatched word of the candidate, to choose an unmatched
+// position in the reference; -1 is none.
 func (a *alignment) align(ctx context.Context, x index, find func(i int32, q *queue) int32) error {
 	if !a.open() {
 		return nil
@@ -54,11 +54,11 @@ func (a *alignment) align(ctx context.Context, x index, find func(i int32, q *qu
 	return nil
 }
 
-// queue gives out the places of each word of a reference from the last to the
+// queue returns the positions of each word of a reference, from the last to the
 // first.
 type queue struct {
-	heads []int32 // the last place of each word, by number; -1 if none is left
-	prev  []int32 // the place of the same word before each place
+	heads []int32 // last remaining position of each word, by number; -1 if none is left
+	prev  []int32 // for each position, the previous position of the same word
 }
 
 func newQueue(x index, taken []bool) *queue {
@@ -74,7 +74,7 @@ func newQueue(x index, taken []bool) *queue {
 	return q
 }
 
-// last returns the last place left of word, or -1.
+// last returns the last remaining position of word, or -1.
 func (q *queue) last(ids map[string]int32, word string) int32 {
 	if id, ok := ids[word]; ok {
 		return q.heads[id]
@@ -82,7 +82,7 @@ func (q *queue) last(ids map[string]int32, word string) int32 {
 	return -1
 }
 
-// take gives out the last place of the word with the number id.
+// take removes the last position of the word with the number id.
 func (q *queue) take(id int32) { q.heads[id] = q.prev[q.heads[id]] }
 
 func (a *alignment) score(p Params) float64 {
@@ -95,7 +95,7 @@ func (a *alignment) score(p Params) float64 {
 	return (1 - p.Gamma*math.Pow(float64(a.chunks())/m, p.Beta)) * mean
 }
 
-// chunks counts the runs of matches that are next to each other in both texts.
+// chunks counts the runs of matches that are adjacent in both texts.
 func (a *alignment) chunks() int {
 	slices.SortFunc(a.matches, func(x, y match) int { return cmp.Compare(x.candidate, y.candidate) })
 	n := 1

@@ -9,17 +9,17 @@ import (
 type Params struct {
 	Alpha float64 // weight of recall against precision, 0 to 1
 	Beta  float64 // how steeply the penalty for gaps rises
-	Gamma float64 // the largest penalty
+	Gamma float64 // maximum penalty
 }
 
-// DefaultParams are those of most implementations.
+// DefaultParams are the parameters of most implementations.
 var DefaultParams = Params{Alpha: 0.9, Beta: 3, Gamma: 0.5}
 
 // Candidate is a text to score, its words and their stems. It is not safe for
 // concurrent use.
 type Candidate struct {
 	words []string
-	stems []string // made when first needed
+	stems []string // computed when first needed
 }
 
 // NewCandidate prepares words for [Reference.Score]. It keeps words.
@@ -44,10 +44,11 @@ type Reference struct {
 // index numbers the distinct words of a text.
 type index struct {
 	ids    map[string]int32
-	places []int32 // the number of each word of the text, in order
+	places []int32 // number of each word of the text, in order
 }
 
-// newIndex returns an index for a text of so many places, so many of which get a word.
+// newIndex returns an index for a text with this many positions, for this many of
+// which set is called.
 func newIndex(places, words int) index {
 	return index{ids: make(map[string]int32, words), places: make([]int32, places)}
 }
@@ -70,8 +71,8 @@ func NewReference(words []string) *Reference {
 	return r
 }
 
-// stems numbers the stems of the words that are not taken. They are not kept: where
-// texts are alike, few words are left to look for.
+// stems numbers the stems of the unmatched words. The stems are not cached: between
+// similar texts, few words are left.
 func (r *Reference) stems(a *alignment) index {
 	x := newIndex(len(r.words), len(r.words)-len(a.matches))
 	for i, w := range r.words {
@@ -83,12 +84,12 @@ func (r *Reference) stems(a *alignment) index {
 }
 
 // Score is METEOR (S. Banerjee and A. Lavie, "METEOR: An Automatic Metric for MT
-// Evaluation with Improved Correlation with Human Judgments", 2005): words are
-// matched if they are equal, then if their stems are, then if the stem of the
-// reference's word is a synonym of that of the candidate's in WordNet; each time
-// from the end of both texts. The score is the weighted mean of precision and
-// recall, less a penalty for the pieces that the matches fall into. The error is
-// that of ctx, or about the synonyms, which are unpacked when first needed.
+// Evaluation with Improved Correlation with Human Judgments", 2005): words match if
+// they are equal, then if their stems are equal, then if in WordNet the stem of the
+// reference's word is a synonym of the stem of the candidate's. Each pass starts at
+// the end of both texts. The score is the weighted mean of precision and recall,
+// less a penalty for the number of chunks of adjacent matches. The error is that of
+// ctx, or from unpacking the synonyms, which happens at their first use.
 func (r *Reference) Score(ctx context.Context, c *Candidate, p Params) (float64, error) {
 	a := newAlignment(len(c.words), len(r.words))
 	err := a.align(ctx, r.index, func(i int32, q *queue) int32 {

@@ -33,7 +33,7 @@ func TestScore(t *testing.T) {
 		{"the car", "the automobile", 0.25}, // no synonym is equal to the stem "automobil"
 		{"x", "y", 0},
 		{"", "y", 0},
-		// Matched from the end: the second "the" of the reference is taken.
+		// Matched from the end: the last "the" of the reference is matched.
 		{"the", "the cat the", 0.5 * (1.0 / 3) / (0.9 + 0.1/3)},
 	} {
 		if got := score(t, c.candidate, c.reference, meteor.DefaultParams); math.Abs(got-c.want) > 1e-12 {

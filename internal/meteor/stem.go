@@ -10,8 +10,8 @@ import (
 // Stem returns the stem of a lower-case English word (M. F. Porter, "An algorithm
 // for suffix stripping", Program 14(3), 1980, with the changes of his own
 // implementation: the suffix "bli" for "abli", and "logi"). Words of fewer than
-// three UTF-16 units stay as they are. It gives the stems of the npm package
-// natural 8.1.1.
+// three UTF-16 units are unchanged. The stems are those of the npm package natural
+// 8.1.1.
 func Stem(word string) string {
 	if len(word) < 9 && value.UTF16Len(word) < 3 {
 		return word
@@ -27,11 +27,11 @@ func Stem(word string) string {
 	return string(s.b)
 }
 
-// stemmer holds the word as far as it is left.
+// stemmer holds the remaining part of the word.
 type stemmer struct{ b []byte }
 
-// consonant reports whether the letter at i is a consonant. Whatever is no letter
-// is one; y is one at the beginning and after a vowel.
+// consonant reports whether the letter at i is a consonant. Any character that is
+// not a letter counts as one; y is one at the beginning and after a vowel.
 func (s *stemmer) consonant(i int) bool {
 	switch s.b[i] {
 	case 'a', 'e', 'i', 'o', 'u':
@@ -42,9 +42,9 @@ func (s *stemmer) consonant(i int) bool {
 	return true
 }
 
-// measure counts the sequences vowel-consonant among the first n letters, in
-// halves: 2 is Porter's m = 1. As in natural, a vowel after a y that is a vowel
-// itself begins a sequence of its own, so that the measure of "dying" is 3.
+// measure counts the vowel-consonant sequences among the first n letters, in
+// halves: 2 is Porter's m = 1. As in natural, a vowel after a y that is itself a
+// vowel begins a new sequence, so the measure of "dying" is 3.
 func (s *stemmer) measure(n int) int {
 	halves := 0
 	const none, consonants, vowels, y = 0, 1, 2, 3
@@ -139,7 +139,7 @@ func (s *stemmer) finalY() {
 	}
 }
 
-// replacement is a suffix and what takes its place.
+// replacement is a suffix and its replacement.
 type replacement struct{ suffix, by string }
 
 var step2 = []replacement{
@@ -153,8 +153,8 @@ var step3 = []replacement{
 	{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"}, {"ful", ""}, {"ness", ""},
 }
 
-// replace is steps 2 and 3: the first suffix of the list that the word has is
-// replaced if what stands before it has a measure above 0.
+// replace is steps 2 and 3: it replaces the first suffix in the list that the word
+// has, if the part before it has a measure above 0.
 func (s *stemmer) replace(list []replacement) {
 	for _, r := range list {
 		if !s.ends(r.suffix) {

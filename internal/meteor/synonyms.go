@@ -18,8 +18,8 @@ import (
 //go:embed synonyms.txt.gz
 var packed []byte
 
-// unpacked is the text of packed, two megabytes that are only there once a score
-// has needed them.
+// unpacked is the text of packed: two megabytes that are allocated only when a
+// score first needs them.
 var unpacked = sync.OnceValues(func() (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -33,8 +33,8 @@ var unpacked = sync.OnceValues(func() (string, error) {
 	return b.String(), nil
 })
 
-// synonyms returns the synonyms of lemma in text, separated by spaces; "" if it
-// has none. It halves the text until one line is left.
+// synonyms returns the synonyms of lemma in text, separated by spaces; "" if it has
+// none. It uses binary search over the lines.
 func synonyms(text, lemma string) string {
 	lo, hi := 0, len(text) // both at the beginning of a line
 	for lo < hi {

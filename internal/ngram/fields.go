@@ -7,11 +7,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Fields cuts text at white space as JavaScript's text.trim().split(/\s+/) does:
-// a blank text is one empty word. The words share the memory of text.
+// Fields splits text at white space like JavaScript's text.trim().split(/\s+/): a
+// blank text is one empty word. The words share the memory of text.
 func Fields(text string) []string {
 	words := make([]string, 0, strings.Count(text, " ")+1)
-	start := -1 // of the word that is open
+	start := -1 // start of the current word
 	for i := 0; i < len(text); {
 		if start < 0 && dark[text[i]] {
 			start = i
@@ -46,7 +46,7 @@ func Fields(text string) []string {
 	return words
 }
 
-// dark are the bytes of ASCII that are no white space.
+// dark are the bytes of ASCII that are not white space.
 var dark = func() (bytes [256]bool) {
 	for c := range utf8.RuneSelf {
 		bytes[c] = !value.IsSpace(rune(c))

@@ -6,7 +6,7 @@ import (
 )
 
 // maxLCS bounds the product of the word counts of two texts whose longest common
-// subsequence is looked for: about a second of work.
+// subsequence is computed: about a second of work.
 const maxLCS = 1 << 36
 
 // errTooLong is the error for texts that are too long to compare.
@@ -25,8 +25,8 @@ func (r *Reference) ROUGEL(candidate []string) (float64, error) {
 
 // lcs returns the length of the longest common subsequence, 64 words of the
 // reference at a time (H. Hyyrö, "Bit-Parallel LCS-length Computation Revisited",
-// 2004). A zero bit of row says that the length steps up at that word; carry
-// takes the sums of one block over to the next, for each word of candidate.
+// 2004). A zero bit of row means that the length increases at that word; carry
+// passes the sums of one block to the next, for each word of candidate.
 func (r *Reference) lcs(candidate []string) int {
 	w := r.memory.take()
 	defer r.memory.give(w)
@@ -37,7 +37,7 @@ func (r *Reference) lcs(candidate []string) int {
 			ids = append(ids, id-1)
 		}
 	}
-	places := make([]uint64, len(x.counts)) // where each word stands in the block
+	places := make([]uint64, len(x.counts)) // positions of each word in the block
 	carry := make([]uint64, len(ids))
 	length := 0
 	for start := 0; start < len(x.ids); start += 64 {

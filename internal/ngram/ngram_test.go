@@ -13,7 +13,7 @@ import (
 
 func TestTreebank(t *testing.T) {
 	t.Parallel()
-	// What js-rouge 3.2.3 makes of these texts.
+	// Results of js-rouge 3.2.3 for these texts.
 	for text, want := range map[string]string{
 		"":                                 "",
 		"the cat  sat":                     "the|cat|sat",
@@ -130,7 +130,7 @@ func TestCompareIsExact(t *testing.T) {
 	for range 2000 {
 		reference := randomWords(30)
 		r := memory.NewReference(reference)
-		for range 3 { // the first time, sequences are counted in memory that others use
+		for range 3 { // the first time, sequences are counted in shared memory
 			candidate := randomWords(30)
 			o := r.Compare(candidate, ngram.MaxOrder)
 			for n := 1; n <= ngram.MaxOrder; n++ {
@@ -168,7 +168,7 @@ func TestScores(t *testing.T) {
 			near(t, "BLEU", ngram.BLEU([]ngram.Overlap{o}), c.bleu)
 		}
 	}
-	// The reference closest in length decides on the penalty, the shorter of two.
+	// The reference closest in length decides the penalty, the shorter of two.
 	several := []ngram.Overlap{compare("a b c", "a b c d e"), compare("a b c", "a")}
 	near(t, "BLEU", ngram.BLEU(several), 1)
 	if got := ngram.BLEU(nil); got != 0 {
@@ -231,7 +231,7 @@ func BenchmarkRow(b *testing.B) {
 	}
 	var memory ngram.Memory
 	b.ReportAllocs()
-	for b.Loop() { // as check does it for rouge-n, bleu and gleu
+	for b.Loop() { // as package check does for rouge-n, bleu and gleu
 		r := memory.NewReference(ngram.Fields(reference))
 		memory.Treebank(reference, r.Words())
 		words := ngram.Fields(candidate)

@@ -19,14 +19,14 @@ type Reference struct {
 	once      sync.Once
 	kept      index // from the second comparison on
 	long      sync.Once
-	sequences sequences // of kept
+	sequences sequences // sequences in kept
 }
 
-// NewReference returns a reference of these words. It keeps words.
+// NewReference returns a reference with these words. It keeps words.
 func NewReference(words []string) *Reference { return new(Memory).NewReference(words) }
 
-// NewReference is the function [NewReference]. Comparisons with the reference take
-// their memory from m.
+// NewReference is the function [NewReference]. Comparisons with the reference use
+// memory from m.
 func (m *Memory) NewReference(words []string) *Reference {
 	return &Reference{words: words, memory: m}
 }
@@ -35,18 +35,18 @@ func (m *Memory) NewReference(words []string) *Reference {
 // them.
 func (r *Reference) Words() []string { return r.words }
 
-// Overlap is how many sequences of 1 to [MaxOrder] words a candidate and a
-// reference share, each counted no more often than it occurs in either.
+// Overlap is the number of sequences of 1 to [MaxOrder] words that a candidate and
+// a reference share. Each is counted at most as often as it occurs in either.
 type Overlap struct {
 	Candidate, Reference int           // words in each text
 	Matches              [MaxOrder]int // by length of the sequence, less 1
 }
 
-// total returns how many sequences of n words a text of the given length has.
+// total returns the number of sequences of n words in a text of the given length.
 func total(words, n int) int { return max(0, words-n+1) }
 
-// Compare counts what candidate shares with the reference, in sequences of up to
-// order words. It takes time linear in the length of candidate.
+// Compare counts the sequences of up to order words that candidate shares with the
+// reference. It takes time linear in the length of candidate.
 func (r *Reference) Compare(candidate []string, order int) Overlap {
 	o := Overlap{Candidate: len(candidate), Reference: len(r.words)}
 	w := r.memory.take()
@@ -67,8 +67,8 @@ func (r *Reference) Compare(candidate []string, order int) Overlap {
 	return o
 }
 
-// compareLong follows every sequence of the candidate, w.ids, as far into the trie
-// as the reference has it.
+// compareLong follows every sequence of the candidate, w.ids, through the trie as
+// far as the reference has it.
 func (r *Reference) compareLong(w *workspace, x *index, order int, o *Overlap) {
 	s, candidate := r.sequencesOf(w, x), w.ids
 	used := zeros(w.used, len(s.times))
@@ -87,8 +87,8 @@ func (r *Reference) compareLong(w *workspace, x *index, order int, o *Overlap) {
 	w.used = used
 }
 
-// index returns the counted words of the reference. Most references are compared once:
-// the first time they are counted in w, and kept from the second time on.
+// index returns the counted words of the reference. Most references are compared
+// once: the first comparison counts the words in w, and the second one keeps them.
 func (r *Reference) index(w *workspace) *index {
 	if !r.compared.Swap(true) {
 		w.index.count(r.words)
@@ -98,7 +98,7 @@ func (r *Reference) index(w *workspace) *index {
 	return &r.kept
 }
 
-// sequencesOf returns the sequences of several words of x, which [Reference.index]
+// sequencesOf returns the sequences of several words in x, which [Reference.index]
 // returned for w.
 func (r *Reference) sequencesOf(w *workspace, x *index) *sequences {
 	if x == &w.index {
@@ -111,12 +111,12 @@ func (r *Reference) sequencesOf(w *workspace, x *index) *sequences {
 
 // index are the words of a text, numbered and counted.
 type index struct {
-	ids    []uint32 // of the words of the text
+	ids    []uint32 // ids of the text's words
 	vocab  vocabulary
-	counts []uint32 // of the different words, by id, less 1
+	counts []uint32 // counts of the distinct words, by id less 1
 }
 
-// count makes x the index of words, in the memory it has.
+// count makes x the index of words, reusing its memory.
 func (x *index) count(words []string) {
 	x.ids, x.counts = zeros(x.ids, len(words)), x.counts[:0]
 	x.vocab.reset(words)
@@ -131,13 +131,13 @@ func (x *index) count(words []string) {
 }
 
 // at is the index of a node in the times of sequences. The nodes of single words
-// come first, and their counts are elsewhere.
+// come first; their counts are elsewhere.
 func (x *index) at(node uint32) uint32 { return node - uint32(len(x.counts)) - 1 }
 
 // sequences are the sequences of 2 to [MaxOrder] words of a reference.
 type sequences struct {
 	trie  trie
-	times []uint32 // of the nodes of trie
+	times []uint32 // counts of the trie's nodes
 }
 
 func (s *sequences) count(x *index) {
@@ -156,12 +156,12 @@ func (s *sequences) count(x *index) {
 }
 
 // vocabulary numbers words from 1. It is a hash table with open addressing; the
-// seed keeps hostile texts from filling one place.
+// seed prevents hostile texts from making all words collide.
 type vocabulary struct {
 	seed  maphash.Seed
 	slots []vocabularySlot
 	words []string
-	first []uint32 // where each number first occurs in words, by number, less 1
+	first []uint32 // index of the first occurrence of each number in words, by number less 1
 }
 
 type vocabularySlot struct {
@@ -169,7 +169,7 @@ type vocabularySlot struct {
 	id   uint32 // 0 is an empty slot
 }
 
-// reset empties the vocabulary. It has room for words.
+// reset empties the vocabulary and makes room for words.
 func (v *vocabulary) reset(words []string) {
 	size := tableSize(len(words))
 	if cap(v.slots) < size {
@@ -179,7 +179,7 @@ func (v *vocabulary) reset(words []string) {
 	clear(v.slots)
 }
 
-// slot returns the slot of word, or the empty one where it belongs.
+// slot returns the slot of word, or the empty one for it.
 func (v *vocabulary) slot(word string) (*vocabularySlot, uint32) {
 	h := maphash.String(v.seed, word)
 	short := uint32(h >> 32)
@@ -191,7 +191,7 @@ func (v *vocabulary) slot(word string) (*vocabularySlot, uint32) {
 	}
 }
 
-// add numbers the i-th of the words.
+// add assigns a number to the i-th word.
 func (v *vocabulary) add(i int) uint32 {
 	s, hash := v.slot(v.words[i])
 	if s.id == 0 {
@@ -201,7 +201,7 @@ func (v *vocabulary) add(i int) uint32 {
 	return s.id
 }
 
-// find returns the number of word, 0 if it is not there.
+// find returns the number of word, 0 if it has none.
 func (v *vocabulary) find(word string) uint32 {
 	s, _ := v.slot(word)
 	return s.id
@@ -220,7 +220,7 @@ type trieSlot struct {
 	node uint32 // 0 is an empty slot
 }
 
-// reset empties the trie. It has room for so many sequences.
+// reset empties the trie and makes room for this many sequences.
 func (t *trie) reset(words uint32, sequences int) {
 	size := tableSize(sequences)
 	if cap(t.slots) < size {
@@ -250,10 +250,10 @@ func (t *trie) add(node, word uint32) uint32 {
 	return s.node
 }
 
-// child returns the sequence that word makes of node, 0 if there is none.
+// child returns the sequence of node followed by word, 0 if there is none.
 func (t *trie) child(node, word uint32) uint32 { return t.slot(node, word).node }
 
-// tableSize returns a power of two that n entries fill to less than two thirds.
+// tableSize returns a power of two of which n entries fill less than two thirds.
 func tableSize(n int) int {
 	size := 8
 	for size < n+n/2 {

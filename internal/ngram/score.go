@@ -2,9 +2,9 @@ package ngram
 
 import "math"
 
-// F1 is the harmonic mean of precision and recall when matches of the candidate's
-// and of the reference's parts are shared; 0 if nothing is. It is computed in the
-// order of js-rouge, so that a score that is equal to a threshold is so there, too.
+// F1 is the harmonic mean of precision and recall for the given number of matches
+// between candidate and reference; 0 without matches. It is computed in js-rouge's
+// order, so that a score that equals a threshold there does so here.
 func F1(matches, candidate, reference int) float64 {
 	if matches == 0 {
 		return 0
@@ -21,9 +21,10 @@ func F1(matches, candidate, reference int) float64 {
 // Evaluation of Summaries", 2004, ROUGE-N with N = 1).
 func (o Overlap) ROUGE1() float64 { return F1(o.Matches[0], o.Candidate, o.Reference) }
 
-// GLEU is the share of common sequences of 1 to 4 words, by the text that has
-// more of them (Y. Wu et al., "Google's Neural Machine Translation System", 2016,
-// section 5.2): the smaller of precision and recall over all lengths together.
+// GLEU is the share of common sequences of 1 to 4 words, relative to the text that
+// has more of them (Y. Wu et al., "Google's Neural Machine Translation System",
+// 2016, section 5.2): the smaller of precision and recall over all lengths
+// together.
 func (o Overlap) GLEU() float64 {
 	matches, candidate, reference := 0, 0, 0
 	for n := 1; n <= MaxOrder; n++ {
@@ -40,13 +41,12 @@ func (o Overlap) GLEU() float64 {
 // noMatch stands for a precision of zero, whose logarithm does not exist.
 const noMatch = 1e-7
 
-// BLEU scores a candidate by its overlaps with all references (K. Papineni et
-// al., "BLEU: a Method for Automatic Evaluation of Machine Translation", 2002):
-// the geometric mean of the precisions, times a penalty if the candidate is
-// shorter than the reference closest in length. Differing from the paper, matches
-// are clipped by each reference on its own, the best one counts, and lengths that
-// the candidate is too short for are left out of the mean. An empty candidate
-// scores 0.
+// BLEU scores a candidate by its overlaps with all references (K. Papineni et al.,
+// "BLEU: a Method for Automatic Evaluation of Machine Translation", 2002): the
+// geometric mean of the precisions, times a penalty if the candidate is shorter
+// than the reference closest in length. Unlike in the paper, matches are clipped by
+// each reference separately and the best one counts, and lengths above that of the
+// candidate are left out of the mean. An empty candidate scores 0.
 func BLEU(overlaps []Overlap) float64 {
 	if len(overlaps) == 0 || overlaps[0].Candidate == 0 {
 		return 0

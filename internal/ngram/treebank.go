@@ -9,11 +9,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Treebank cuts one text into the tokens of the Penn Treebank (R. MacIntyre's
-// tokenizer.sed, 1995, as NLTK and js-rouge extend it): punctuation stands alone,
-// a double quote becomes two backquotes or two apostrophes, clitics such as 's
-// and n't and contractions such as can|not are split off, and only a full stop at
-// the very end is a token of its own. A blank text has no tokens.
+// Treebank splits one text into the tokens of the Penn Treebank (R. MacIntyre's
+// tokenizer.sed, 1995, as NLTK and js-rouge extend it): punctuation is separate, a
+// double quote becomes two backquotes or two apostrophes, clitics such as 's and
+// n't and contractions such as can|not are split off, and only a full stop at the
+// very end is a separate token. A blank text has no tokens.
 func Treebank(text string) []string {
 	return appendTreebank(make([]string, 0, len(text)/4+1), text)
 }
@@ -41,7 +41,8 @@ func appendTreebank(words []string, text string) []string {
 	return words
 }
 
-// begins tells which contractions can begin with a byte: bit i is set for the i-th.
+// begins holds, by first byte, the contractions that can begin with it: bit i is
+// set for the i-th.
 var begins = func() (sets [256]uint16) {
 	for i, c := range contractions {
 		first := c.text[0]
@@ -53,8 +54,8 @@ var begins = func() (sets [256]uint16) {
 	return sets
 }()
 
-// plain reports whether text holds nothing but letters and digits of ASCII and
-// spaces, so that padding would not change it.
+// plain reports whether text has only ASCII letters, digits and spaces, so that
+// padding would not change it.
 func plain(text string) bool {
 	for i := range len(text) {
 		if !plainBytes[text[i]] {
@@ -84,8 +85,8 @@ var wordBytes = func() (bytes [256]bool) {
 type padder struct {
 	text string
 	out  []byte
-	stop int  // where the final full stop stands, -1 if there is none
-	open bool // a quotation has begun and not ended
+	stop int  // position of the final full stop, -1 if there is none
+	open bool // inside a quotation
 }
 
 func padded(text string) string {
@@ -147,7 +148,7 @@ func (p *padder) step(i int) int {
 	return 1
 }
 
-// wide copies a character beyond ASCII.
+// wide copies a non-ASCII character.
 func (p *padder) wide(i int) int {
 	r, size := utf8.DecodeRuneInString(p.text[i:])
 	if isBlank(r) {
@@ -206,7 +207,7 @@ func (p *padder) quote(opening bool, size int) int {
 	return size
 }
 
-// mark writes s as a token of its own and returns its length.
+// mark writes s as a separate token and returns its length.
 func (p *padder) mark(s string) int {
 	p.out = append(p.out, ' ')
 	p.out = append(p.out, s...)
@@ -214,9 +215,9 @@ func (p *padder) mark(s string) int {
 	return len(s)
 }
 
-// finalStop returns where the full stop stands that ends text, closing brackets,
-// quotes and white space aside, or -1. The stop of an ellipsis or of an acronym such as U.S.
-// is none.
+// finalStop returns the position of the full stop that ends text, ignoring closing
+// brackets, quotes and white space after it, or -1. The last full stop of an
+// ellipsis or of an acronym such as U.S. does not count.
 func finalStop(text string) int {
 	i := len(strings.TrimRightFunc(text, closes)) - 1
 	if i < 1 || text[i] != '.' || text[i-1] == '.' {
@@ -286,8 +287,8 @@ type contraction struct {
 	end  bool // only at the end of a word
 }
 
-// contractions are in the order in which they are looked for: one that is cut out
-// is a boundary for those after it.
+// contractions are in search order: one that is split off is a boundary for those
+// after it.
 var contractions = [...]contraction{
 	{"cannot", 3, false}, {"d'ye", 1, false}, {"gimme", 3, false}, {"gonna", 3, false}, {"gotta", 3, false},
 	{"lemme", 3, false}, {"more'n", 4, false}, {"wanna", 3, true}, {"'tis", 2, false}, {"'twas", 2, false},
@@ -296,7 +297,7 @@ var contractions = [...]contraction{
 // shortest is the length of the shortest contraction.
 const shortest = len("'tis")
 
-// appendContractions appends word, with every contraction in it cut in two.
+// appendContractions appends word, with every contraction in it split.
 func appendContractions(words []string, word string) []string {
 	start, last := 0, len(contractions)
 	for at := 0; at < len(word); at++ {
@@ -321,8 +322,8 @@ func appendContractions(words []string, word string) []string {
 	return words
 }
 
-// contractionAt returns the index of the contraction that word[at:] begins with,
-// no letter or digit behind it, or -1.
+// contractionAt returns the index of the contraction at word[at:], if no letter or
+// digit follows it, or -1.
 func contractionAt(word string, at int) int {
 	if len(word)-at < shortest {
 		return -1
@@ -331,7 +332,7 @@ func contractionAt(word string, at int) int {
 		i := bits.TrailingZeros16(set)
 		c := &contractions[i]
 		end := at + len(c.text)
-		// Few words have the second letter, too. EqualFold takes longer.
+		// Few words have the second letter too. EqualFold takes longer.
 		if end > len(word) || word[at+1]|0x20 != c.text[1] || !strings.EqualFold(word[at:end], c.text) {
 			continue
 		}

@@ -1,4 +1,4 @@
-// Package pattern compiles regular expressions when they are first used, so that commands
+// Package pattern compiles regular expressions at their first use, so that commands
 // that do not need them start faster. Start at [Of].
 package pattern
 
@@ -15,7 +15,7 @@ type Lazy struct {
 	re   *regexp.Regexp
 }
 
-// Of returns the regular expression; [Lazy.Get] panics if it is none.
+// Of returns the regular expression; [Lazy.Get] panics if it is invalid.
 func Of(expr string) *Lazy { return &Lazy{expr: expr} }
 
 // Get returns the compiled expression.

@@ -1,5 +1,5 @@
-// Package recent keeps the values that were used last, so that what is compiled
-// once for many uses takes bounded memory. Start at [New].
+// Package recent caches the most recently used values, so that reusing compiled
+// values takes bounded memory. Start at [New].
 package recent
 
 import (
@@ -9,13 +9,13 @@ import (
 
 // Options bound a cache.
 type Options[V any] struct {
-	// Entries is how many values are kept.
+	// Entries is the maximum number of values.
 	Entries int
-	// Size and Total bound the sum of the sizes of the values, too; the latest value
-	// is kept whatever its size. Without Size only Entries counts.
+	// Size and Total also bound the sum of the sizes of the values; the latest value is
+	// kept regardless of its size. Without Size only Entries counts.
 	Size  func(V) int
 	Total int
-	// Evicted is called with each value that is no longer kept. It must not use the
+	// Evicted is called with each value that leaves the cache. It must not use the
 	// cache.
 	Evicted func(V)
 }
@@ -40,8 +40,8 @@ func New[K comparable, V any](o Options[V]) *Cache[K, V] {
 	return &Cache[K, V]{options: o, order: list.New(), byKey: map[K]*list.Element{}}
 }
 
-// Get returns the value of a key and whether there is one. It has been used last
-// from then on.
+// Get returns the value of a key and whether there is one. The value becomes the
+// most recently used.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +54,8 @@ func (c *Cache[K, V]) Get(key K) (V, bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Add keeps a value unless its key has one, and drops those that were not used for
-// the longest time.
+// Add stores a value unless its key has one, and evicts the least recently used
+// values beyond the bounds.
 func (c *Cache[K, V]) Add(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Cache[K, V]) Add(key K, value V) {
 	}
 }
 
-// Clear drops every value.
+// Clear removes every value.
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

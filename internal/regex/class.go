@@ -31,14 +31,14 @@ func (p *parser) class() (*node, error) {
 	return n, nil
 }
 
-// atom is one member of a class as it is written.
+// atom is one member of a class as written.
 type atom struct {
 	members set
 	many    bool // an escape such as \d, which cannot bound a range
 }
 
-// classRange adds the range from lo to hi. Without the u flag, a range that an
-// escape such as \d bounds is three members (annex B.1.2.1).
+// classRange adds the range from lo to hi. Without the u flag, a range with an
+// escape such as \d as a bound is three members (annex B.1.2.1).
 func (p *parser) classRange(s set, lo, hi atom) (set, error) {
 	if !lo.many && !hi.many {
 		from, to := lo.members[0].lo, hi.members[0].lo
@@ -81,7 +81,7 @@ func (p *parser) classAtom() (atom, error) {
 	return atom{members: one(r)}, err
 }
 
-// limit is the largest character there is.
+// limit is the largest character.
 func (p *parser) limit() rune {
 	if p.flags.unicode {
 		return unicode.MaxRune
@@ -89,8 +89,8 @@ func (p *parser) limit() rune {
 	return maxUnit
 }
 
-// property reads the braces of \p{…}. What this package does not know is left
-// to the JavaScript engine.
+// property reads the braces of \p{…}. It leaves properties that this package does
+// not know to the JavaScript engine.
 func (p *parser) property() (set, error) {
 	if !p.accept('{') {
 		return nil, syntaxError("Invalid property name")
@@ -110,7 +110,7 @@ func (p *parser) property() (set, error) {
 	return nil, nil
 }
 
-// propertySet returns the members of a Unicode property, if they are known here.
+// propertySet returns the members of a Unicode property, if this package knows it.
 func propertySet(name string) (set, bool) {
 	key, value, isPair := strings.Cut(name, "=")
 	if isPair {
@@ -135,8 +135,8 @@ func propertySet(name string) (set, bool) {
 	return category(name)
 }
 
-// category returns the members of a general category. Those that hold unassigned code
-// points or surrogates are left out on purpose.
+// category returns the members of a general category. Categories that contain
+// unassigned code points or surrogates are left out on purpose.
 func category(name string) (set, bool) {
 	if short, ok := unicode.CategoryAliases[name]; ok {
 		name = short

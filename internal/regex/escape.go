@@ -70,7 +70,7 @@ func (p *parser) classEscape() (s set, negated, ok bool, err error) {
 	return s, c < 'a', true, nil
 }
 
-// characterEscape reads what follows a backslash and stands for one character.
+// characterEscape reads the text after a backslash that stands for one character.
 func (p *parser) characterEscape(inClass bool) (rune, error) {
 	c := p.peek()
 	if c < 0 {
@@ -127,8 +127,8 @@ func syntaxCharacter(c rune) bool {
 	return false
 }
 
-// control reads the letter of \cA. Without one, the backslash is a character of
-// its own and the c is read again.
+// control reads the letter of \cA. Without a letter, the backslash is a character
+// of its own and the c is read again.
 func (p *parser) control(inClass bool) (rune, error) {
 	c := p.peek()
 	if asciiLetter(c) || inClass && !p.flags.unicode && (c == '_' || c >= '0' && c <= '9') {
@@ -144,7 +144,7 @@ func (p *parser) control(inClass bool) (rune, error) {
 
 func asciiLetter(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// octal reads \0 and the octal escapes of annex B, of which c is the first digit.
+// octal reads \0 and the octal escapes of annex B; c is the first digit.
 func (p *parser) octal(c rune, inClass bool) (rune, error) {
 	next := p.peek()
 	if p.flags.unicode {
@@ -195,8 +195,8 @@ func hexDigit(c rune) (rune, bool) {
 	return 0, false
 }
 
-// unicodeEscape reads what follows \u; nothing if it is no escape. Full allows
-// braces and joins the escapes of a surrogate pair.
+// unicodeEscape reads the text after \u, or nothing if it is not an escape. full
+// allows braces and joins the escapes of a surrogate pair.
 func (p *parser) unicodeEscape(full bool) (rune, bool) {
 	start := p.i
 	if full && p.accept('{') {
@@ -266,7 +266,7 @@ func (p *parser) groupName() (string, error) {
 	return string(name), nil
 }
 
-// identifier reports whether r may stand in an identifier (ECMA-262,
+// identifier reports whether r may be part of an identifier (ECMA-262,
 // IdentifierStart and IdentifierPart).
 func identifier(r rune, first bool) bool {
 	if r == '$' || r == '_' || unicode.IsLetter(r) || unicode.In(r, unicode.Nl, unicode.Other_ID_Start) {

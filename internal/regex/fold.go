@@ -5,12 +5,12 @@ import (
 	"unicode"
 )
 
-// folding is how the i flag without the u flag sees characters: two are the same
-// if their upper case is (ECMA-262, Canonicalize). That is not the folding of
-// Go's engine, so sets are closed under it and the engine is never told.
+// folding is how the i flag without the u flag compares characters: two are equal
+// if their upper case is (ECMA-262, Canonicalize). Go's engine folds differently,
+// so sets are closed under this folding and the engine never gets the flag.
 type folding struct {
 	upper   map[rune]rune   // only where it differs from the character
-	classes map[rune][]rune // upper case → all that share it, two or more
+	classes map[rune][]rune // upper case → the two or more characters that share it
 }
 
 // foldings is built when the first pattern with the i flag is compiled.
@@ -30,8 +30,8 @@ var foldings = sync.OnceValue(func() *folding {
 	return f
 })
 
-// canonical is the upper case of a code unit, or r itself where that is more than
-// one unit, or would turn a character outside ASCII into one inside.
+// canonical is the upper case of a code unit. It is r itself if the upper case has
+// more than one unit, or would turn a non-ASCII character into an ASCII one.
 func canonical(r rune) rune {
 	if manyUpper.has(r) {
 		return r
@@ -52,7 +52,7 @@ var manyUpper = set{{0xdf, 0xdf}, {0x149, 0x149}, {0x1f0, 0x1f0}, {0x390, 0x390}
 	{0x1fe2, 0x1fe4}, {0x1fe6, 0x1fe7}, {0x1ff2, 0x1ff4}, {0x1ff6, 0x1ff7}, {0x1ffc, 0x1ffc},
 	{0xfb00, 0xfb06}, {0xfb13, 0xfb17}}
 
-// closed returns s with everything that the i flag takes for one of its members.
+// closed returns s with all characters that the i flag treats as equal to a member.
 func (f *folding) closed(s set) set {
 	const few = 64
 	out := append(set(nil), s...)

@@ -10,7 +10,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// reference asks QuickJS directly, without any of this package's JavaScript.
+// reference runs QuickJS directly, without any of this package's JavaScript.
 var reference = script.NewLibrary(script.LibraryOptions{Name: "reference", Source: func() string {
 	return `globalThis.ask = function (pattern, flags, text) {
 	  var re;
@@ -20,8 +20,8 @@ var reference = script.NewLibrary(script.LibraryOptions{Name: "reference", Sourc
 	}`
 }})
 
-// FuzzAgainstQuickJS holds verdict and matched text of both engines equal. The
-// pattern comes from a grammar that the seed drives.
+// FuzzAgainstQuickJS checks that both engines give the same verdict and matched
+// text. The pattern comes from a grammar that the seed drives.
 func FuzzAgainstQuickJS(f *testing.F) {
 	for seed := range uint64(800) {
 		f.Add(seed, uint8(seed%4))
@@ -71,7 +71,7 @@ func hasAstral(s string) bool {
 	return slices.ContainsFunc([]byte(s), func(c byte) bool { return c >= 0xf0 || c == 0xed })
 }
 
-// FuzzCompile holds that no pattern and no text panics or hangs.
+// FuzzCompile checks that no pattern and no text causes a panic or a hang.
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{`(a+)+$`, `[\d-x]`, `\u{1F600}`, `(?<a>.)\k<a>`, `a{1,2}{`, "\xed\xa0\x80", "(((("} {
 		f.Add(s, "u", "text")

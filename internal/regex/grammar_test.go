@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// grammar writes random patterns and texts out of few characters, so that they
-// meet. It is driven by a seed: the same seed gives the same pattern.
+// grammar writes random patterns and texts with few characters, so that they match
+// often. It is driven by a seed: the same seed gives the same pattern.
 type grammar struct {
 	*rand.Rand
 	unicode bool
@@ -58,8 +58,8 @@ func (g *grammar) atom() string {
 
 func (g *grammar) class() string {
 	var b strings.Builder
-	// A hyphen stands first only: where a range meets an escape such as \d,
-	// QuickJS departs from annex B (TestMatch has such classes).
+	// A hyphen is only first: if a range has an escape such as \d as a bound, QuickJS
+	// deviates from annex B (TestMatch has such classes).
 	b.WriteString(g.of("[", "[", "[^", "[-"))
 	for range g.IntN(4) {
 		if g.IntN(3) == 0 {

@@ -10,11 +10,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// backtracker asks QuickJS. Texts go to it as UTF-16 JavaScript strings and
-// positions come back in code units.
+// backtracker runs patterns in QuickJS. Texts are passed as UTF-16 JavaScript
+// strings; positions are returned in code units.
 type backtracker struct{ library *script.Library }
 
-// memory is what one VM may use: a long text and its copy in UTF-16.
+// memory is the limit of one VM: for a long text and its copy in UTF-16.
 const memory = 256 << 20
 
 // backtracking is compiled once for all engines.
@@ -29,7 +29,7 @@ func newBacktracker(timeout time.Duration) *backtracker {
 	})}
 }
 
-// source is the JavaScript side. The last pattern is kept compiled, because one
+// source is the JavaScript side. It keeps the last pattern compiled, because one
 // pattern usually meets many texts.
 const source = `"use strict";
 var last = {};
@@ -59,7 +59,7 @@ globalThis.find = function (pattern, flags, text, limit) {
 };
 `
 
-// check returns the reason why r is no pattern, or nil.
+// check returns the reason why r is not a valid pattern, or nil.
 func (b *backtracker) check(ctx context.Context, r *Regexp) error {
 	v, err := b.library.Call(ctx, "check", r.pattern, r.flags)
 	if err != nil {
@@ -100,7 +100,7 @@ func (b *backtracker) find(ctx context.Context, r *Regexp, s string, limit int) 
 	return all, nil
 }
 
-// failed words an error of the JavaScript engine.
+// failed adds the pattern to an error of the JavaScript engine.
 func (r *Regexp) failed(err error) error {
 	var known *proviso.Error
 	if errors.As(err, &known) {

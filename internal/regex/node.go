@@ -6,25 +6,25 @@ type op uint8
 const (
 	opEmpty   op = iota
 	opSet        // one code point, or one code unit
-	opSeq        // subs, one after the other
-	opAlt        // one of subs, the first that leads to a match
+	opSeq        // subs, in sequence
+	opAlt        // one of subs: the first that leads to a match
 	opRepeat     // subs[0], min to max times
 	opBegin      // ^
 	opEnd        // $
 	opWord       // \b
 	opNotWord    // \B
-	opForeign    // what only a backtracking engine decides: lookaround, backreferences
+	opForeign    // only a backtracking engine can decide it: lookaround, backreferences
 )
 
-// unbounded is the max of a repeat without one.
+// unbounded is the max of a repeat without an upper bound.
 const unbounded = -1
 
-// node is a part of a parsed pattern. Groups are gone: without backreferences
-// they matter to nobody.
+// node is a part of a parsed pattern. Groups are removed, because without
+// backreferences they have no effect.
 type node struct {
 	op       op
 	set      set
-	negated  bool // opSet: everything but set; kept apart because case is folded before
+	negated  bool // opSet: everything but set; a separate field because case is folded first
 	subs     []*node
 	min, max int
 	lazy     bool

@@ -6,10 +6,10 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxNesting is how deeply groups may nest in a pattern.
+// maxNesting is the maximum nesting depth of groups in a pattern.
 const maxNesting = 1000
 
-// flags are the flags that change what a pattern means.
+// flags are the flags that change the meaning of a pattern.
 type flags struct {
 	ignoreCase, multiline, dotAll, unicode bool
 }
@@ -37,9 +37,9 @@ func parseFlags(text string) (flags, bool) {
 	return f, true
 }
 
-// parser reads a pattern by the grammar of ECMA-262 section 22.2.1, with the
-// web's additions (annex B.1.2) unless the u flag is set. The source is code
-// points with the flag and UTF-16 code units without it.
+// parser reads a pattern by the grammar of ECMA-262 section 22.2.1, with the web's
+// additions (annex B.1.2) unless the u flag is set. The source is a list of code
+// points with the flag, and of UTF-16 code units without it.
 type parser struct {
 	src   []rune
 	i     int
@@ -47,14 +47,14 @@ type parser struct {
 	depth int
 
 	groups  int  // capturing groups in the whole pattern
-	named   bool // \k means a reference: the u flag, or a named group somewhere
+	named   bool // \k is a reference: with the u flag, or if any group has a name
 	names   map[string]bool
 	refs    []string // names that \k refers to
 	unsure  bool     // a Unicode property that this package does not know
-	foreign bool     // a part that only a backtracking engine decides
+	foreign bool     // a part that only a backtracking engine can decide
 }
 
-// syntaxError is the reason why a pattern is none, in V8's words.
+// syntaxError is the reason why a pattern is invalid, in V8's words.
 type syntaxError string
 
 func (e syntaxError) Error() string { return string(e) }
@@ -73,8 +73,8 @@ func newParser(pattern string, f flags) *parser {
 	return p
 }
 
-// codePoints splits s as JavaScript's string iterator does: a lone surrogate,
-// which s holds in its three-byte form, is one element.
+// codePoints splits s as JavaScript's string iterator does: a lone surrogate, which
+// has three bytes in s, is one element.
 func codePoints(s string) []rune {
 	out := make([]rune, 0, len(s))
 	for i := 0; i < len(s); {
@@ -108,8 +108,8 @@ func (p *parser) parse() (*node, error) {
 	return n, nil
 }
 
-// countGroups finds out how many capturing groups there are and whether any has
-// a name: what \2 and \k mean depends on groups that may come later.
+// countGroups counts the capturing groups and finds out whether any has a name. The
+// meaning of \2 and \k depends on groups that may come later.
 func (p *parser) countGroups() {
 	inClass := false
 	for i := 0; i < len(p.src); i++ {
@@ -151,7 +151,7 @@ func (p *parser) accept(c rune) bool {
 
 // acceptAll reads text if it comes next.
 func (p *parser) acceptAll(text string) bool {
-	for i, c := range text { // ASCII: byte and element agree
+	for i, c := range text { // for ASCII, a byte is an element
 		if p.runeAt(p.i+i) != c {
 			return false
 		}

@@ -1,6 +1,6 @@
 package regex
 
-// noQuantifier refuses a quantifier after what cannot have one.
+// noQuantifier refuses a quantifier in a position where none is allowed.
 func (p *parser) noQuantifier() error {
 	switch p.peek() {
 	case '*', '+', '?':
@@ -64,7 +64,7 @@ func (p *parser) braces() (lo, hi int, ok bool) {
 	return lo, hi, true
 }
 
-// number reads decimal digits; what is too large for any text is cut.
+// number reads decimal digits; a number that is too large for any text is capped.
 func (p *parser) number() (int, bool) {
 	const tooMany = 1 << 31
 	n, start := 0, p.i

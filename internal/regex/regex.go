@@ -2,9 +2,9 @@
 // RegExp(pattern, flags) accepts, with the same matches. Start at [New] and
 // [Engine.Compile].
 //
-// A pattern is parsed by ECMAScript's grammar. What Go's linear-time engine can decide
-// with the same result is translated and runs there; lookaround, backreferences and all
-// doubtful cases run in QuickJS, under limits.
+// A pattern is parsed by ECMAScript's grammar. If Go's linear-time engine gives the
+// same result, the pattern is translated and runs there. Lookaround, backreferences
+// and all doubtful cases run in QuickJS, under limits.
 package regex
 
 import (
@@ -23,29 +23,29 @@ import (
 const (
 	defaultTimeout  = time.Second
 	defaultPatterns = 512
-	maxCached       = 64 << 10 // bytes of a pattern that is kept
+	maxCached       = 64 << 10 // bytes of a cached pattern
 
 	// directWork is the product of text and program up to which Go's engine runs
-	// without checking the clock: a tenth of a second at worst.
+	// without checking the clock: a tenth of a second in the worst case.
 	directWork = 1 << 22
 	// findWork is the same for all matches of a text, with a check of the clock after
 	// each.
 	findWork = 1 << 27
-	// perByte is what the timeout grows by for each byte of text where time is
-	// known to be linear.
+	// perByte is added to the timeout for each byte of text where time is known to be
+	// linear.
 	perByte = 200 * time.Nanosecond
 )
 
 // Options are the limits of an [Engine].
 type Options struct {
-	// Timeout is how long one match of a pattern that backtracks may take; 0 is
-	// one second.
+	// Timeout is the time limit of one match of a pattern that backtracks; 0 is one
+	// second.
 	Timeout time.Duration
-	// Patterns is how many compiled patterns are kept; 0 is 512.
+	// Patterns is the number of compiled patterns in the cache; 0 is 512.
 	Patterns int
 }
 
-// Engine compiles patterns and keeps the latest. It is safe for concurrent use.
+// Engine compiles patterns and caches the latest. It is safe for concurrent use.
 type Engine struct {
 	timeout time.Duration
 	cache   *recent.Cache[cacheKey, *Regexp]
@@ -54,8 +54,8 @@ type Engine struct {
 
 type cacheKey struct{ pattern, flags string }
 
-// New returns an engine. The JavaScript engine behind it is started when the
-// first pattern needs it.
+// New returns an engine. Its JavaScript engine starts when the first pattern needs
+// it.
 func New(o Options) *Engine {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -80,12 +80,13 @@ type Regexp struct {
 	program program
 }
 
-// String returns the pattern as it was given.
+// String returns the pattern as given.
 func (r *Regexp) String() string { return r.pattern }
 
-// Compile parses a pattern. The flags are those of JavaScript that change what matches:
-// i, m, s and u. For an invalid pattern the error is a *[proviso.Error] with the code
-// Invalid and JavaScript's message. Compiled patterns are shared.
+// Compile parses a pattern. The flags are the JavaScript flags that change which
+// texts match: i, m, s and u. For an invalid pattern the error is a
+// *[proviso.Error] with the code Invalid and JavaScript's message. Compiled
+// patterns are shared.
 func (e *Engine) Compile(pattern, flagText string) (*Regexp, error) {
 	key := cacheKey{pattern, flagText}
 	if r, ok := e.cache.Get(key); ok {
@@ -125,7 +126,7 @@ func invalid(pattern, flagText, reason string) error {
 	return proviso.Errorf(proviso.Invalid, "Invalid regular expression: /%s/%s: %s", pattern, flagText, reason)
 }
 
-// translate sets up Go's engine where it gives the same results.
+// translate sets up Go's engine if it gives the same results.
 func (r *Regexp) translate(n *node, f flags) {
 	p, ok := translate(n, f)
 	if !ok {
@@ -136,8 +137,8 @@ func (r *Regexp) translate(n *node, f flags) {
 	}
 }
 
-// Match reports whether the pattern matches somewhere in s. An error means that it is
-// unknown: the time was over, or ctx was done.
+// Match reports whether the pattern matches somewhere in s. An error means that the
+// result is unknown: time ran out, or ctx was done.
 func (r *Regexp) Match(ctx context.Context, s string) (bool, error) {
 	switch {
 	case r.program.isText:
@@ -152,8 +153,8 @@ func (r *Regexp) Match(ctx context.Context, s string) (bool, error) {
 	return ok && in.err == nil, r.stopped(in.err)
 }
 
-// FindAllIndex returns the byte offsets of the matches in s as matchAll finds
-// them, at most limit of them if limit is not negative.
+// FindAllIndex returns the byte offsets of the matches in s that matchAll finds; at
+// most limit of them if limit is not negative.
 func (r *Regexp) FindAllIndex(ctx context.Context, s string, limit int) ([][2]int, error) {
 	if limit == 0 {
 		return nil, nil
@@ -170,8 +171,8 @@ func (r *Regexp) FindAllIndex(ctx context.Context, s string, limit int) ([][2]in
 	return r.findEach(ctx, s, limit)
 }
 
-// findEach looks for one match at a time, so that the clock is checked between them:
-// the time for all of them can grow with the square of the text.
+// findEach searches for one match at a time, so that the clock is checked between
+// matches: the time for all of them can grow with the square of the text.
 func (r *Regexp) findEach(ctx context.Context, s string, limit int) ([][2]int, error) {
 	stop := r.clock(ctx, s)
 	var all [][2]int
@@ -205,11 +206,11 @@ func pairs(at [][]int) [][2]int {
 	return all
 }
 
-// direct reports whether Go's engine may read s as it is, without a clock.
+// direct reports whether Go's engine may read s unchanged, without a clock.
 func (r *Regexp) direct(s string) bool { return r.readable(s, directWork) }
 
-// readable reports whether Go's engine may read s as it is, and the product of text
-// and program is at most work.
+// readable reports whether Go's engine may read s unchanged, and the product of
+// text and program is at most work.
 func (r *Regexp) readable(s string, work int) bool {
 	if r.re == nil || len(s) > work/r.program.size {
 		return false
@@ -232,8 +233,8 @@ func (r *Regexp) reader(ctx context.Context, s string) *unitReader {
 	return &unitReader{s: s, pairs: !r.unicode, stop: r.clock(ctx, s), every: r.every()}
 }
 
-// every is how many elements are read between two checks of the clock: fewer for
-// programs that can do more with each.
+// every is the number of elements read between two checks of the clock: fewer for
+// programs that can do more work per element.
 func (r *Regexp) every() int { return min(max(directWork/4/r.program.size, 64), 4096) }
 
 // clock returns a function that says why a match on s must stop, or nil.
@@ -250,10 +251,10 @@ func (r *Regexp) clock(ctx context.Context, s string) func() error {
 	}
 }
 
-// errSlow means that the time of a match was over.
+// errSlow means that the time limit of a match was reached.
 var errSlow = errors.New("the time is over")
 
-// stopped returns the error of a match that was cut short, if it was.
+// stopped returns the error of an interrupted match, or nil.
 func (r *Regexp) stopped(err error) error {
 	if errors.Is(err, errSlow) {
 		return proviso.Errorf(proviso.Timeout, "the regular expression %s took longer than %v", quoted(r.pattern), r.engine.timeout)

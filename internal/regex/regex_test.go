@@ -49,7 +49,7 @@ func TestMatch(t *testing.T) {
 		{`\p{L}`, "", "é", false},
 		{`\p{L}`, "", "p{L}", true},
 		{`\p{L}`, "u", "é", true},
-		{`^\p{Emoji_Presentation}$`, "u", "😀", true}, // known to QuickJS only
+		{`^\p{Emoji_Presentation}$`, "u", "😀", true}, // known only to QuickJS
 		{`\u{4}`, "", "uuuu", true},
 		{`[\d-x]`, "", "-", true},
 		{`^[\d-x-z]$`, "", "y", false},
@@ -76,7 +76,7 @@ func TestMatch(t *testing.T) {
 		{"^(a+)+$", "", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", false}, // linear time
 		{"a\x00b", "", "a\x00b", true},
 		{"(?=a)a\x00b", "", "a\x00b", true},
-		{"\uFFFD", "", "a\xff", true}, // a byte that is no UTF-8 reads as U+FFFD
+		{"\uFFFD", "", "a\xff", true}, // a byte that is not UTF-8 reads as U+FFFD
 		{"(?=\uFFFD)", "", "a\xff", true},
 	}
 	engine := regex.New(regex.Options{})
@@ -93,7 +93,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestSyntax has patterns that V8 (Node 20) refuses, with its reasons.
+// TestSyntax has patterns that V8 (Node 20) refuses, with its error messages.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ pattern, flags, want string }{
@@ -155,7 +155,7 @@ func TestFind(t *testing.T) {
 		{"a", "bbb", nil},
 		{"é", "aébé", []string{"é", "é"}},
 		{"a*", "baaac", []string{"", "aaa", "", ""}},
-		{"(?:|a)+", "aa", []string{"aa", ""}}, // an empty round leads nowhere in JavaScript
+		{"(?:|a)+", "aa", []string{"aa", ""}}, // an empty iteration leads nowhere in JavaScript
 		{"a(?=b)", "abaab", []string{"a", "a"}},
 		{`\ud83d`, "x😀y", []string{"😀"}},
 		{"🎉+", "🎉🎉", []string{"🎉", "🎉"}},

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// The surrogate code units, and where they stand in the text and the patterns
-// that Go's engine sees (see translate.go).
+// The surrogate code units, and their code points in the text and the patterns that
+// Go's engine reads (see translate.go).
 const (
 	surrogateMin = 0xd800
 	surrogateMax = 0xdfff
@@ -14,16 +14,16 @@ const (
 	maxUnit      = 0xffff
 )
 
-// span is the code points from lo to hi.
+// span is the range of code points from lo to hi.
 type span struct{ lo, hi rune }
 
-// set is a set of code points, or of UTF-16 code units without the u flag. A
-// set that was made by normal is sorted, and its spans neither meet nor overlap.
+// set is a set of code points, or of UTF-16 code units without the u flag. The
+// result of normal is sorted, and its spans neither touch nor overlap.
 type set []span
 
 func one(r rune) set { return set{{r, r}} }
 
-// normal returns s sorted, with spans that meet joined. It works in place.
+// normal returns s sorted, with touching spans joined. It works in place.
 func (s set) normal() set {
 	slices.SortFunc(s, func(a, b span) int { return int(a.lo - b.lo) })
 	out := s[:0]
@@ -37,7 +37,7 @@ func (s set) normal() set {
 	return out
 }
 
-// complement returns what is not in s, up to and including limit.
+// complement returns the characters up to and including limit that are not in s.
 func (s set) complement(limit rune) set {
 	var out set
 	next := rune(0)

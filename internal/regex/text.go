@@ -18,7 +18,7 @@ func search(s string, astral bool) bool {
 	for i < len(s) {
 		for len(s)-i >= 8 { // eight ASCII characters at a time
 			const high = 0x8080808080808080
-			b := s[i : i+8] // one check of bounds instead of eight
+			b := s[i : i+8] // one bounds check instead of eight
 			w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 				uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 			if w&high != 0 {
@@ -39,18 +39,18 @@ func search(s string, astral bool) bool {
 	return false
 }
 
-// unitReader gives Go's engine a text, one element at a time, and stops when its
-// time is over. In a shadow text (see translate.go) an astral character is two
+// unitReader feeds a text to Go's engine, one element at a time, and stops when
+// time runs out. In a shadow text (see translate.go) an astral character is two
 // elements, of one and of three bytes.
 type unitReader struct {
 	s     string
 	i     int
-	low   rune         // second half of a pair that comes next, 0 if none
+	low   rune         // second half of a pair, to return next; 0 if none
 	pairs bool         // shadow text
-	stop  func() error // says why there is no time left
+	stop  func() error // says why no time is left
 	ticks int
-	every int   // ticks between two looks at the clock
-	err   error // why the text was cut short
+	every int   // elements between two checks of the clock
+	err   error // why the text was cut off
 }
 
 // ReadRune returns the next element and its length in bytes.

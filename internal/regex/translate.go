@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// A pattern without the u flag sees UTF-16 code units, and Go's engine sees code
-// points. Where a text has characters outside the basic plane, the engine is
-// therefore given a shadow of the text: every surrogate unit u as the code point
-// shadow+u. Patterns name surrogates by their shadow, so one program serves both
-// kinds of text. Shadows are private-use characters of the last plane; they cannot
-// meet real ones, which are surrogate pairs in such a text.
+// A pattern without the u flag matches UTF-16 code units, and Go's engine matches
+// code points. So for a text with characters outside the basic plane, the engine
+// gets a shadow of the text: every surrogate unit u becomes the code point
+// shadow+u. Patterns refer to surrogates by their shadow, so one program serves
+// both kinds of text. Shadows are private-use characters of the last plane. They
+// cannot collide with real ones, which are surrogate pairs in such a text.
 
-// Limits of what is translated. Beyond them Go's compiler and its matcher, whose
-// work grows with text times program, are the slower engine.
+// Limits of translation. Beyond them Go's compiler and matcher, whose work grows
+// with text times program, are the slower engine.
 const (
 	maxRepeat  = 1000
 	maxProgram = 4000
@@ -26,21 +26,21 @@ type program struct {
 	text    string
 	literal string // the whole pattern, if it is a plain text
 	isText  bool   // literal is meaningful
-	size    int    // about how many instructions
+	size    int    // approximate number of instructions
 
-	// plain: the verdict does not depend on whether astral characters are one
-	// character or two, nor on what a lone surrogate is taken for.
+	// plain: the verdict does not depend on whether astral characters are one character
+	// or two, nor on how lone surrogates are read.
 	plain bool
 	// extents: the match has the same bounds in both engines.
 	extents bool
-	// free: what stands before the text does not matter.
+	// free: the text before the match does not matter.
 	free bool
 	// nullable: the empty text may match.
 	nullable bool
 }
 
-// translate returns the program of a pattern that means the same in Go's engine,
-// or false.
+// translate returns a program with the pattern's meaning for Go's engine, or false
+// if there is none.
 func translate(n *node, f flags) (program, bool) {
 	t := translator{flags: f, limit: maxUnit}
 	t.plain, t.extents, t.free, t.text = true, true, true, true
@@ -67,7 +67,7 @@ type translator struct {
 	plain, extents, free, text bool
 }
 
-// node writes n, and returns false if Go's engine has nothing that means the same.
+// node writes n, and returns false if Go's engine has no equivalent.
 func (t *translator) node(n *node) bool {
 	if t.size > maxProgram {
 		return false
@@ -98,8 +98,8 @@ func (t *translator) node(n *node) bool {
 		t.free = false
 		t.out.WriteString(`\b`)
 	case opNotWord:
-		// It holds between the halves of a surrogate pair. Whether it does with the
-		// u flag is a matter on which JavaScript engines differ.
+		// It holds between the halves of a surrogate pair. JavaScript engines differ on
+		// whether it does with the u flag.
 		t.free, t.plain = false, false
 		t.out.WriteString(`\B`)
 		return !t.flags.unicode
@@ -123,9 +123,8 @@ func (t *translator) list(subs []*node, separator string) bool {
 	return true
 }
 
-// repeat writes a quantified node. What an iteration that matches nothing does to
-// the order of alternatives differs between the engines, though not whether there
-// is a match.
+// repeat writes a quantified node. The engines differ in how an empty iteration
+// affects the order of alternatives, but agree on whether there is a match.
 func (t *translator) repeat(n *node) bool {
 	sub := n.subs[0]
 	if n.min > maxRepeat || n.max > maxRepeat {
@@ -157,7 +156,8 @@ func (t *translator) repeat(n *node) bool {
 	return t.size <= maxProgram
 }
 
-// set writes a set of characters; starred says that any number of them is read.
+// set writes a set of characters; starred means that it may repeat any number of
+// times.
 func (t *translator) set(n *node, starred bool) {
 	s := n.set
 	if t.flags.ignoreCase {
@@ -185,8 +185,8 @@ func (t *translator) set(n *node, starred bool) {
 	t.out.WriteByte(']')
 }
 
-// shadowed moves the surrogates in s to their shadows. A set of all surrogates
-// gets all astral characters, too: repeated without bounds it reads the same text
+// shadowed moves the surrogates in s to their shadows. A set of all surrogates also
+// gets all astral characters: if it repeats without bounds, it reads the same text
 // whether a pair is one character or two.
 func (t *translator) shadowed(s set, starred bool) set {
 	const replacement = unicode.ReplacementChar

@@ -6,16 +6,16 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Program returns the pattern as package regexp/syntax reads it (with its flags
-// Perl): it matches somewhere in a text if and only if the expression matches
-// somewhere in [Units] of the text. ok is false for what only a backtracking
-// engine decides, and for patterns with the u flag.
+// Program returns the pattern in the syntax of package regexp/syntax (with its
+// flags Perl): it matches somewhere in a text if and only if the expression matches
+// somewhere in [Units] of the text. ok is false for patterns with the u flag, and
+// for those that only a backtracking engine can decide.
 func (r *Regexp) Program() (expr string, ok bool) {
 	return r.program.text, r.re != nil && !r.unicode
 }
 
-// Units returns the UTF-16 code units of a text, which are what a pattern without
-// the u flag sees, with surrogates at their shadows.
+// Units returns the UTF-16 code units of a text, which a pattern without the u flag
+// matches. Surrogates are at their shadows.
 func Units(text string) []rune {
 	out := make([]rune, 0, len(text))
 	for i := 0; i < len(text); {
@@ -36,8 +36,8 @@ func Units(text string) []rune {
 	return out
 }
 
-// Text returns the text that [Units] were made of. A surrogate without its other
-// half becomes U+FFFD, and so does what is no unit.
+// Text returns the text with these [Units]. A surrogate without its other half
+// becomes U+FFFD, and so does anything that is not a unit.
 func Text(units []rune) string {
 	out := make([]rune, 0, len(units))
 	for i := 0; i < len(units); i++ {

@@ -30,11 +30,12 @@ func IsSet(assertion *value.Object) bool {
 	return strings.TrimPrefix(assertion.Text("type"), "not-") == proviso.TypeSet
 }
 
-// maxValue is how many bytes of a value are part of a name.
+// maxValue is the number of bytes of a value in a name.
 const maxValue = 60
 
-// NameOf names an assertion, as a row has it: by its id, else its metric, else its type and value.
-// A value that is too long for a name is cut, and followed by part of its hash.
+// NameOf names an assertion in a row: by its id, else its metric, else its type and
+// value. A value that is too long for a name is cut and followed by part of its
+// hash.
 func NameOf(o *value.Object) string {
 	if name := cmp.Or(o.Text("id"), o.Text("metric")); name != "" {
 		return name
@@ -62,5 +63,5 @@ func NameOf(o *value.Object) string {
 	return kind + " " + excerpt.Bytes(text, maxValue) + " #" + hex.EncodeToString(sum[:3])
 }
 
-// TypeOf returns the type of an assertion; one without is judged.
+// TypeOf returns the type of an assertion; an assertion without one is judged.
 func TypeOf(o *value.Object) string { return cmp.Or(o.Text("type"), proviso.TypeJudge) }

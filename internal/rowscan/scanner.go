@@ -9,8 +9,8 @@ import (
 )
 
 // Scanner reads a few members of a row and skips the rest without decoding it. It
-// stops at text that is not JSON, and is then bad. Of what it skips, it checks only where
-// strings and brackets end.
+// stops at text that is not JSON and becomes bad. In skipped text, it checks only
+// where strings and brackets end.
 type Scanner struct {
 	b   []byte
 	i   int
@@ -20,14 +20,14 @@ type Scanner struct {
 // New returns a scanner of one JSON value.
 func New(text []byte) Scanner { return Scanner{b: text} }
 
-// Whole reports whether the text was read to its end, and was JSON as far as the scanner
-// looked.
+// Whole reports whether the text was read to its end and, as far as the scanner
+// checks, is JSON.
 func (s *Scanner) Whole() bool {
 	s.space()
 	return !s.bad && s.i == len(s.b)
 }
 
-// Bad reports whether the scanner came to text that is not JSON.
+// Bad reports whether the scanner found text that is not JSON.
 func (s *Scanner) Bad() bool { return s.bad }
 
 func (s *Scanner) space() {
@@ -36,7 +36,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// take consumes c after white space, and reports whether it is there.
+// take consumes white space and c, and reports whether c is there.
 func (s *Scanner) take(c byte) bool {
 	s.space()
 	if s.bad || s.i >= len(s.b) || s.b[s.i] != c {
@@ -46,9 +46,9 @@ func (s *Scanner) take(c byte) bool {
 	return true
 }
 
-// Members calls do for each member of the object that is next, which do may read;
+// Members calls do for each member of the next object. do may read the value;
 // otherwise it is skipped. A value of another kind has no members. The key is as
-// written, without quotes, and valid during the call.
+// written, without quotes, and valid only during the call.
 func (s *Scanner) Members(do func(key []byte)) {
 	if !s.take('{') {
 		s.Skip()
@@ -73,7 +73,7 @@ func (s *Scanner) Members(do func(key []byte)) {
 	}
 }
 
-// Elements calls do for each element of the array that is next, in the same way.
+// Elements calls do for each element of the next array, in the same way.
 func (s *Scanner) Elements(do func()) {
 	if !s.take('[') {
 		s.Skip()
@@ -92,7 +92,7 @@ func (s *Scanner) Elements(do func()) {
 	}
 }
 
-// string consumes a string and returns what is between its quotes.
+// string consumes a string and returns the text between its quotes.
 func (s *Scanner) string() []byte {
 	if s.bad || s.i >= len(s.b) || s.b[s.i] != '"' {
 		s.bad = true
@@ -193,7 +193,8 @@ func (s *Scanner) Number() float64 {
 	return f
 }
 
-// Int consumes a number and returns it if it is a whole one from 0 to 2³¹−1, else 0.
+// Int consumes a number and returns it if it is a whole number from 0 to 2³¹−1,
+// else 0.
 func (s *Scanner) Int() int {
 	f := s.Number()
 	if f >= 0 && f <= math.MaxInt32 && f == math.Trunc(f) {

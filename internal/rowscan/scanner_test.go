@@ -32,8 +32,8 @@ func walk(s *Scanner, seen *[]string) {
 	}
 }
 
-// FuzzScanner: valid JSON is read to its end with the same values as by the parser, and
-// nothing else makes the scanner fail badly.
+// FuzzScanner: valid JSON is read to its end with the same values as by the parser,
+// and other text causes no panic or hang.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{`{}`, `[]`, `{"abc":[1,-2.5e3,true,null,"x\"}\\",{"a":"\ud83d\ude00"}]}`, ` { "k" : [ ] , "abc" : "\\" } `,
 		`{"abc"`, `{"abc":}`, `{"abc":1,}`, `[1 2]`, `]`, `{"a":"\`, "{\"a\":1}\x00", `"\q"`, strings.Repeat("[", 300) + strings.Repeat("]", 300)} {
@@ -57,7 +57,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// TestScannerSkips: a value is skipped as one piece of text, whatever is in its strings.
+// TestScannerSkips: a value is skipped as one piece of text, regardless of its
+// strings.
 func TestScannerSkips(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{

@@ -11,10 +11,10 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// Adapt returns the text of a JavaScript or TypeScript file whose default export is the
-// result of adapter, the source of a function, for the file's exports. The lines of the
-// file stay where they are, so that positions stay right. It works for CommonJS and for
-// ECMAScript modules.
+// Adapt returns the text of a JavaScript or TypeScript file whose default export is
+// the result of calling adapter with the file's exports. adapter is the source of a
+// function. Line numbers of the file do not change, so positions stay valid. It
+// works for CommonJS and for ECMAScript modules.
 func Adapt(text, adapter string) string {
 	adapter = strings.Join(strings.Fields(adapter), " ")
 	if !jstoken.IsModule(text) {
@@ -24,8 +24,8 @@ func Adapt(text, adapter string) string {
 	return withoutListedDefault(text) + "\n;export default (" + adapter + ")(" + exportsOf(names) + ");\n"
 }
 
-// CommonJS returns the text of a file that exports as CommonJS has it. A file with
-// imports is not changed into one that works.
+// CommonJS returns the text of a file with CommonJS exports. A file with imports
+// does not work after the change.
 func CommonJS(text string) string {
 	if !jstoken.IsModule(text) {
 		return text
@@ -35,7 +35,7 @@ func CommonJS(text string) string {
 }
 
 // ownDefault gives the default export of an ECMAScript module a name, and returns
-// what the module exports: the exported name and the one that it has in the
+// the new text and the module's exports: by exported name, the name inside the
 // module.
 func ownDefault(text string) (string, map[string]string) {
 	names := map[string]string{}
@@ -46,7 +46,7 @@ func ownDefault(text string) (string, map[string]string) {
 			maps.Copy(names, e.list)
 		case !e.isDefault:
 			names[e.name] = e.name
-		case e.name != "": // of a function or class, which the file may use by it
+		case e.name != "": // name of a function or class, which the file itself may use
 			names["default"] = e.name
 			edits = append(edits, edit{e.start, e.body, ""})
 		default:
@@ -57,7 +57,7 @@ func ownDefault(text string) (string, map[string]string) {
 	return edited(text, edits), names
 }
 
-// withoutListedDefault takes the default export out of lists of exported names.
+// withoutListedDefault removes the default export from lists of exported names.
 func withoutListedDefault(text string) string {
 	var edits []edit
 	for _, e := range exports(text) {
@@ -68,7 +68,7 @@ func withoutListedDefault(text string) string {
 	return edited(text, edits)
 }
 
-// withoutExport leaves the declarations of a module and takes their exports away.
+// withoutExport keeps the declarations of a module and removes its exports.
 func withoutExport(text string) string {
 	var edits []edit
 	for _, e := range exports(text) {
@@ -81,7 +81,7 @@ func withoutExport(text string) string {
 	return edited(text, edits)
 }
 
-// exportsOf is the source of an object with what a module exports.
+// exportsOf is the source of an object with a module's exports.
 func exportsOf(names map[string]string) string {
 	var b strings.Builder
 	b.WriteString("({")
@@ -103,7 +103,7 @@ func Compile(ctx context.Context, code proviso.Code, src proviso.Source, text st
 	if thrown.Syntax {
 		src.Text = text
 		if own, err := code.Compile(ctx, src); err == nil {
-			_ = own.Close() // it only frees memory
+			_ = own.Close() // no error matters: Close only frees memory
 		} else if errors.As(err, &thrown) && thrown.Syntax {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// TestAdapt makes functions of files that export something else.
+// TestAdapt turns files that export something else into functions.
 func TestAdapt(t *testing.T) {
 	t.Parallel()
 	const adapter = `(exports) => {
@@ -46,7 +46,7 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// TestCommonJS gives files the exports of CommonJS.
+// TestCommonJS gives files CommonJS exports.
 func TestCommonJS(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// BenchmarkCallExpression is what one `javascript` assertion costs.
+// BenchmarkCallExpression measures the cost of one `javascript` assertion.
 func BenchmarkCallExpression(b *testing.B) {
 	context := value.ObjectOf("prompt", "Say hi to Ann", "vars", value.ObjectOf("name", "Ann", "n", 3.0, "topic", "greetings"),
 		"test", value.ObjectOf("vars", value.ObjectOf("name", "Ann", "n", 3.0), "assert", []any{value.ObjectOf("type", "javascript", "value", "output.length > 2")}))
@@ -35,7 +35,7 @@ func BenchmarkCallExpression(b *testing.B) {
 	}
 }
 
-// BenchmarkNewVM is what the first call of an engine costs.
+// BenchmarkNewVM measures the cost of an engine's first call.
 func BenchmarkNewVM(b *testing.B) {
 	for b.Loop() {
 		e := script.New(script.Options{})
@@ -48,7 +48,7 @@ func BenchmarkNewVM(b *testing.B) {
 	}
 }
 
-// BenchmarkLibraryCall is what crossing into a library and back costs.
+// BenchmarkLibraryCall measures the cost of crossing into a library and back.
 func BenchmarkLibraryCall(b *testing.B) {
 	l := newLibrary(b, script.LibraryOptions{})
 	b.ReportAllocs()

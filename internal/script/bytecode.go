@@ -6,8 +6,8 @@ import (
 	"modernc.org/quickjs"
 )
 
-// bytecode compiles scripts once for all VMs: reading bytecode takes a tenth of
-// the time that parsing does.
+// bytecode compiles scripts once for all VMs: reading bytecode takes a tenth of the
+// time of parsing.
 func bytecode(sources ...string) ([][]byte, error) {
 	vm, err := quickjs.NewVM()
 	if err != nil {
@@ -19,15 +19,15 @@ func bytecode(sources ...string) ([][]byte, error) {
 			break
 		}
 	}
-	_ = vm.Close() // it has no error to report: it frees memory
+	_ = vm.Close() // no error to report: Close frees memory
 	return codes, err
 }
 
-// Program is JavaScript that many a [Library] runs. It is compiled with the first VM
-// that needs it, once for the process. It is safe for concurrent use.
+// Program is JavaScript that any number of [Library] values run. The first VM that
+// needs it compiles it, once per process. It is safe for concurrent use.
 type Program struct{ compiled func() ([]byte, error) }
 
-// NewProgram returns a program. It does no work: source is asked for once, when the
+// NewProgram returns a program. It does no work: source is called once, when the
 // program is compiled.
 func NewProgram(source func() string) *Program {
 	return &Program{sync.OnceValues(func() ([]byte, error) {
@@ -39,7 +39,7 @@ func NewProgram(source func() string) *Program {
 	})}
 }
 
-// prelude is the bytecode of the scripts that the VMs of an [Engine] start with.
+// prelude is the bytecode of the scripts with which the VMs of an [Engine] start.
 type prelude struct{ host, url, realm []byte }
 
 var loadPrelude = sync.OnceValues(func() (prelude, error) {
@@ -50,7 +50,7 @@ var loadPrelude = sync.OnceValues(func() (prelude, error) {
 	return prelude{host: c[0], url: c[1], realm: c[2]}, nil
 })
 
-// loadBase is the bytecode of bridge.js and harden.js, which every VM starts with.
+// loadBase is the bytecode of bridge.js and harden.js, with which every VM starts.
 var loadBase = sync.OnceValues(func() (base, error) {
 	c, err := bytecode(bridgeSource, hardenSource)
 	if err != nil {

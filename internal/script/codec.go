@@ -12,9 +12,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// encode turns v into what quickjs passes natively: strings, booleans and
-// numbers as they are, everything else as marked JSON. A string that begins with
-// U+0001 is marked as well; bridge.js says what follows it.
+// encode turns v into a value that quickjs passes natively: strings, booleans and
+// numbers unchanged, everything else as marked JSON. A string that begins with
+// U+0001 is also marked; bridge.js documents the marks.
 func (m *machine) encode(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool:
@@ -24,7 +24,7 @@ func (m *machine) encode(v any) (any, error) {
 	case int:
 		return v, nil
 	case float64:
-		// QuickJS computes faster with what it knows to be an integer.
+		// QuickJS computes faster with a value that is typed as an integer.
 		if i := int32(v); float64(i) == v && (i != 0 || !math.Signbit(v)) {
 			return i, nil
 		}
@@ -48,7 +48,7 @@ func (m *machine) encode(v any) (any, error) {
 	return string(e.Buf), nil
 }
 
-// decode turns what bridge.js made of a result into a value of the root package.
+// decode turns a result encoded by bridge.js into a value of the root package.
 func decode(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, float64:

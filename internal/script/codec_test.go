@@ -16,7 +16,7 @@ func FuzzRoundTrip(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		v, err := value.ParseJSON(value.Stringify(s)) // what is no WTF-8 becomes U+FFFD
+		v, err := value.ParseJSON(value.Stringify(s)) // anything that is not WTF-8 becomes U+FFFD
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,13 +22,13 @@ var (
 	realmSource string
 )
 
-// The maximum size of a call's result, in bytes, in process and in a worker alike.
+// The maximum size of a call's result, in bytes, both in process and in a worker.
 const (
 	MaxResult       = 1 << 20  // of code that decides
 	MaxActingResult = 16 << 20 // of code that acts, such as a provider
 )
 
-// The maximum size of an exception that is kept, in bytes.
+// The maximum size of a stored exception, in bytes.
 const (
 	maxName    = 200
 	maxMessage = 4 << 10
@@ -37,17 +37,17 @@ const (
 
 // Options are the limits of an [Engine].
 type Options struct {
-	Timeout time.Duration // of one call, unless its source sets one; 0 means two seconds
+	Timeout time.Duration // time limit of one call, unless its source sets one; 0 means two seconds
 	Memory  int64         // bytes per VM; 0 means 128 MiB
 	MaxVMs  int           // VMs that may exist at once; 0 means GOMAXPROCS
 }
 
-// Engine runs JavaScript of suites. It implements [proviso.Code] for the
-// language "javascript": ECMAScript 2023 with console (discarded), URL,
-// URLSearchParams, TextEncoder, TextDecoder, Buffer, atob, btoa,
-// structuredClone, timers in virtual time and queueMicrotask; there is no
-// process, require, fetch, crypto or Intl. It opens up to MaxVMs VMs as they
-// are needed; realm.js says how calls in one VM are kept apart.
+// Engine runs JavaScript of suites. It implements [proviso.Code] for the language
+// "javascript": ECMAScript 2023 with console (discarded), URL, URLSearchParams,
+// TextEncoder, TextDecoder, Buffer, atob, btoa, structuredClone, timers in virtual
+// time and queueMicrotask; there is no process, require, fetch, crypto or Intl. It
+// opens up to MaxVMs VMs as needed; realm.js documents how calls in one VM are
+// isolated from each other.
 type Engine struct {
 	limits limits
 	pool   *pool
@@ -72,8 +72,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// program is what a function is compiled from. Equal programs are compiled once
-// in each VM.
+// program is the source of a function. Equal programs are compiled once in each VM.
 type program struct {
 	form   form
 	params string // separated by commas
@@ -81,7 +80,7 @@ type program struct {
 	entry  string
 }
 
-// form is a [proviso.Form] with the two kinds of module told apart.
+// form is a [proviso.Form] that distinguishes the two kinds of module.
 type form uint8
 
 const (
@@ -91,8 +90,8 @@ const (
 	moduleForm
 )
 
-// Compile implements [proviso.Code]. For a module it also evaluates the file once, so
-// that an error is reported here if it throws, or lacks the function.
+// Compile implements [proviso.Code]. It also evaluates a module once, so that it
+// reports here if the module throws or lacks the function.
 func (e *Engine) Compile(ctx context.Context, src proviso.Source) (proviso.Function, error) {
 	if src.Language != "javascript" {
 		return nil, &proviso.Error{Code: proviso.Unavailable, Pointer: src.Pointer, Message: src.Language + " cannot be run in process"}
@@ -111,8 +110,8 @@ func (e *Engine) Compile(ctx context.Context, src proviso.Source) (proviso.Funct
 	}
 	f, err := e.compile(ctx, src, p)
 	if p.form == commonForm && !strings.HasSuffix(src.Name, ".cjs") && isSyntax(err) {
-		// A .js file is either kind. Which of the two errors helps its author
-		// depends on what it was meant to be.
+		// A .js file is either kind. Which of the two errors helps its author depends on
+		// the intended kind.
 		p.form = moduleForm
 		g, moduleErr := e.compile(ctx, src, p)
 		if moduleErr == nil || !isSyntax(moduleErr) || jstoken.IsModule(src.Text) {

@@ -130,7 +130,7 @@ func TestModules(t *testing.T) {
 	e := newEngine(t, script.Options{MaxVMs: 1})
 	for _, c := range []struct {
 		name, entry, text string
-		want              any // a string beginning with "error" is the beginning of an error
+		want              any // a string with the prefix "error" is the beginning of an error
 	}{
 		{"a.js", "", "module.exports = (o) => o + '!'", "hello!"},
 		{"a.cjs", "", "let n = 0; module.exports = () => ++n", 1.0},
@@ -259,7 +259,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Some loops inside of QuickJS cannot be interrupted; the caller must not wait.
+// Some loops inside QuickJS cannot be interrupted; the caller must not wait.
 func TestUninterruptible(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, script.Options{MaxVMs: 1, Timeout: 200 * time.Millisecond})

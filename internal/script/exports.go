@@ -7,16 +7,17 @@ import (
 	"github.com/proviso-eval/proviso/internal/jstoken"
 )
 
-// export is one export of an ECMAScript module that has no other module's names.
+// export is one export of an ECMAScript module, other than the names of another
+// module.
 type export struct {
-	start int // of the word export
-	body  int // where what it exports begins
-	end   int // of a list
+	start int // start of the word export
+	body  int // start of the exported declaration or value
+	end   int // end of a list
 
 	isDefault bool
-	name      string            // of what is declared; "" for a default export without one
-	list      map[string]string // of a list: the exported name and the one in the module
-	// listedDefault takes the default export out of a list, if it is there.
+	name      string            // name of the declaration; "" for a default export without one
+	list      map[string]string // names in a list: exported name → name in the module
+	// listedDefault removes the default export from a list, if it is there.
 	listedDefault edit
 }
 
@@ -26,7 +27,7 @@ type edit struct {
 	by         string
 }
 
-// edited applies edits, which are in order and apart.
+// edited applies edits, which are in order and do not overlap.
 func edited(text string, edits []edit) string {
 	var b strings.Builder
 	at := 0
@@ -56,7 +57,7 @@ func newSource(text string) *source {
 	}
 }
 
-// at is the source of token i, "" beyond the ends.
+// at is the source of token i, "" out of range.
 func (s *source) at(i int) string {
 	if i < 0 || i >= len(s.tokens) {
 		return ""
@@ -64,7 +65,7 @@ func (s *source) at(i int) string {
 	return s.text[s.tokens[i].Start:s.tokens[i].End]
 }
 
-// start is where token i begins.
+// start is the offset of token i.
 func (s *source) start(i int) int {
 	if i >= len(s.tokens) {
 		return len(s.text)
@@ -99,7 +100,7 @@ func (s *source) begins(i int) bool {
 	return i == 0 || s.tokens[i].LineBreak && s.at(i-1) != "." || slices.Contains([]string{";", "}"}, s.at(i-1))
 }
 
-// export reads what stands behind token i, the word export.
+// export reads the declaration after token i, the word export.
 func (s *source) export(i int) (export, bool) {
 	e := export{start: s.start(i)}
 	i++
@@ -136,7 +137,7 @@ func (s *source) export(i int) (export, bool) {
 	return e, e.isDefault || e.name != ""
 }
 
-// list reads the exported names from token i, behind the brace, on.
+// list reads the exported names from token i on, which follows the brace.
 func (s *source) list(e export, i int) (export, bool) {
 	e.list = map[string]string{}
 	for i < len(s.tokens) && s.at(i) != "}" {

@@ -10,26 +10,26 @@ import (
 	"modernc.org/quickjs"
 )
 
-// function is compiled code. It holds no VM: every VM compiles it when it first
-// runs it.
+// function is compiled code. It is not tied to a VM: every VM compiles it when it
+// first runs it.
 type function struct {
 	engine  *Engine
 	program unique.Handle[program]
 	limits  limits
 }
 
-// purpose says what a program is run for.
+// purpose is the reason for running a program.
 type purpose bool
 
 const (
 	calling  purpose = false
-	checking purpose = true // its syntax, and what a module exports
+	checking purpose = true // to check its syntax, and the exports of a module
 )
 
-// What realm.js returns instead of a result.
+// Values that realm.js returns instead of a result.
 const (
 	waiting = "\x01w" // the result is a promise
-	stuck   = "\x01n" // nothing can settle the promise any more
+	stuck   = "\x01n" // nothing can settle the promise anymore
 	dirty   = "\x01d" // the VM is not clean; nothing was run
 )
 
@@ -38,11 +38,13 @@ func (f *function) Call(ctx context.Context, args ...any) (any, error) {
 	return f.do(ctx, calling, args)
 }
 
-// Close implements [proviso.Function]. The VMs forget functions by themselves.
+// Close implements [proviso.Function]. It does nothing: the VMs evict functions by
+// themselves.
 func (f *function) Close() error { return nil }
 
-// do runs the program in a VM, and once more in a new one if the VM it got could
-// not be cleaned or had no room because of what earlier calls left in it.
+// do runs the program in a VM. It runs the program once more in a new VM if the
+// first one could not be cleaned, or ran out of memory because of leftovers from
+// earlier calls.
 func (f *function) do(ctx context.Context, why purpose, args []any) (any, error) {
 	v, reused, err := f.try(ctx, why, false, args)
 	if err == errDirty || (reused && proviso.CodeOf(err) == proviso.Limit) {
@@ -93,8 +95,8 @@ func (f *function) try(ctx context.Context, why purpose, fresh bool, args []any)
 	return v, reused, err
 }
 
-// fail is [machine.fail] for code of users: syntax errors are known already, and
-// exceptions are placed in the user's text.
+// fail is [machine.fail] for user code: syntax errors are already known, and
+// exceptions get their position in the user's text.
 func (f *function) fail(ctx context.Context, m *machine, err error) error {
 	var syntax *proviso.ScriptError
 	if errors.As(err, &syntax) && ctx.Err() == nil && !m.expired() {
@@ -108,7 +110,7 @@ func (f *function) fail(ctx context.Context, m *machine, err error) error {
 	return err
 }
 
-// execute runs a program to its end and returns what bridge.js encoded.
+// execute runs a program to its end and returns the result encoded by bridge.js.
 func (m *machine) execute(h unique.Handle[program], why purpose, args []any) (any, error) {
 	m.arm()
 	run, in, err := m.prepare(h, why)
@@ -137,7 +139,7 @@ func (m *machine) execute(h unique.Handle[program], why purpose, args []any) (an
 }
 
 // prepare returns the function of realm.js that runs a program, and its first
-// arguments. It returns none if there is nothing to run.
+// arguments. Both are zero if there is nothing to run.
 func (m *machine) prepare(h unique.Handle[program], why purpose) (run quickjs.Value, in []any, err error) {
 	p, r := h.Value(), m.realm
 	if p.form == moduleForm {

@@ -7,7 +7,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// The expected values are what Node 22 gives.
+// The expected values are those of Node 22.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, script.Options{MaxVMs: 1})

@@ -7,8 +7,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/script"
 )
 
-// Every attack is followed by the probe in the same VM. An attack may fail in
-// any way; the probe must not notice that it was made.
+// Every attack is followed by the probe in the same VM. An attack may fail in any
+// way; the probe must not notice the attack.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
 	const probe = `
@@ -104,7 +104,7 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// What is frozen must not show in ordinary code.
+// Freezing objects must not affect ordinary code.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, script.Options{MaxVMs: 1})

@@ -12,24 +12,25 @@ import (
 )
 
 // loadTimeout bounds the evaluation of a library's own source. The source is
-// ours; the bound is there so that a mistake in it does not hang.
+// trusted; the bound only keeps a bug in it from hanging.
 const loadTimeout = 30 * time.Second
 
 // LibraryOptions describe a [Library].
 type LibraryOptions struct {
 	Name    string        // for messages, such as "nunjucks"
 	Program *Program      // JavaScript that defines global functions; nil is none
-	Source  func() string // more of it, which runs behind Program; asked for once; nil is none
-	Timeout time.Duration // of one call; 0 means one second
+	Source  func() string // additional source, run after Program; called once; nil is none
+	Timeout time.Duration // time limit of one call; 0 means one second
 	Memory  int64         // bytes per VM; 0 means 64 MiB
 	MaxVMs  int           // VMs that may exist at once; 0 means GOMAXPROCS
 }
 
 // Library is JavaScript that ships with proviso and gets hostile input: the code is
-// trusted, its arguments are not. It is safe for concurrent use. It does nothing until
-// the first call, then keeps up to MaxVMs VMs in which the source was evaluated. State
-// that the source keeps in a VM lasts from call to call. Input that reaches the
-// language itself, as a template can, finds its built-in objects frozen.
+// trusted, its arguments are not. It is safe for concurrent use. It does nothing
+// until the first call, then keeps up to MaxVMs VMs in which the source was
+// evaluated. State that the source keeps in a VM persists between calls. The
+// built-in objects are frozen, in case input reaches the language itself, as a
+// template can.
 type Library struct {
 	limits limits
 	pool   *pool
@@ -62,23 +63,23 @@ func NewLibrary(o LibraryOptions) *Library {
 	return l
 }
 
-// Call calls a global function of the source with values of the root package (int and
-// []string are accepted, too) and returns its result as one; a result that is not data,
-// such as a function, is a *[value.Opaque]. An exception is a *[proviso.ScriptError];
-// a call that takes too long is a *[proviso.Error] with the code Timeout, one that
-// needs too much memory or stack has the code Limit. ctx interrupts the call, and the
-// wait for a free VM.
+// Call calls a global function of the source with values of the root package (also
+// int and []string) and returns its result as such a value; a result that is not
+// data, such as a function, is a *[value.Opaque]. An exception is a
+// *[proviso.ScriptError]; a call that takes too long is a *[proviso.Error] with the
+// code Timeout, one that needs too much memory or stack has the code Limit. ctx
+// interrupts the call, and the wait for a free VM.
 func (l *Library) Call(ctx context.Context, function string, args ...any) (any, error) {
 	v, reused, err := l.try(ctx, false, function, args)
 	if reused && proviso.CodeOf(err) == proviso.Limit {
-		// Earlier calls may have left little room: caches of the source grow.
+		// Earlier calls may have left little memory: caches of the source grow.
 		v, _, err = l.try(ctx, true, function, args)
 	}
 	return v, err
 }
 
-// Close frees the VMs. Calls that are still running end normally; later ones
-// open VMs of their own.
+// Close frees the VMs. Calls that are still running end normally; later calls open
+// VMs of their own.
 func (l *Library) Close() error {
 	l.pool.close()
 	return nil
@@ -123,7 +124,7 @@ func (m *machine) callGlobal(function string, args []any) (any, error) {
 	return m.call.Call(quickjs.UndefinedValue, in...)
 }
 
-// fail is [machine.fail], except that running out of stack is a limit here: the cause
+// fail is [machine.fail], except that a stack overflow is a limit here: its cause
 // is nested input, not endless recursion of the code.
 func (l *Library) fail(ctx context.Context, m *machine, err error) error {
 	err = m.fail(ctx, err)
@@ -134,7 +135,7 @@ func (l *Library) fail(ctx context.Context, m *machine, err error) error {
 	return err
 }
 
-// open makes a VM and evaluates the sources in it.
+// open creates a VM and evaluates the sources in it.
 func (l *Library) open(codes [][]byte) (*machine, error) {
 	return newMachine(l.limits, func(m *machine) (err error) {
 		if m.call, err = m.member(m.bridge, "call"); err != nil {

@@ -119,7 +119,7 @@ func TestLibraryErrors(t *testing.T) {
 	}
 }
 
-// A call must not fail because of the memory that earlier calls left behind.
+// A call must not fail because of memory that earlier calls left behind.
 func TestLibraryMemoryOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, script.LibraryOptions{Memory: 8 << 20, MaxVMs: 1, Timeout: 20 * time.Second})
@@ -194,7 +194,7 @@ func TestLibraryBrokenSource(t *testing.T) {
 	}
 }
 
-// same compares values, telling -0 from 0 and taking NaN as equal to itself.
+// same compares values; -0 and 0 differ, and NaN equals itself.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case float64:
@@ -226,8 +226,8 @@ func same(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// TestProgramIsCompiledOnce: libraries share a program, and each runs its own source
-// behind it, in a VM of its own.
+// TestProgramIsCompiledOnce: libraries share a program, and each runs its own
+// source after it, in a VM of its own.
 func TestProgramIsCompiledOnce(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -26,37 +26,37 @@ const grace = time.Second
 
 // limits bound one VM and one call in it.
 type limits struct {
-	name    string // of the library or the code, for messages
+	name    string // name of the library or the code, for messages
 	timeout time.Duration
 	memory  int64
-	result  int // bytes of a result; 0 for libraries, which are ours
+	result  int // bytes of a result; 0 for libraries, which are trusted
 }
 
-// machine is one QuickJS VM with its limits and the goroutine that runs it: a
-// call that cannot be interrupted is left alone with that goroutine, which
-// frees the VM should the call ever end. Its memory is outside of Go's heap.
-// One caller uses a machine at a time.
+// machine is one QuickJS VM with its limits and the goroutine that runs it. If a
+// call cannot be interrupted, the machine is abandoned to that goroutine, which
+// frees the VM if the call ever ends. The VM's memory is outside Go's heap. One
+// caller uses a machine at a time.
 type machine struct {
 	limits limits
 	jobs   chan func()
 	done   chan struct{} // a job is done
 	timer  *time.Timer
 
-	// What follows belongs to the goroutine; callers touch it between jobs.
+	// The fields below belong to the goroutine; callers touch them between jobs.
 	vm       *quickjs.VM
-	bridge   quickjs.Value   // what bridge.js evaluates to
-	harden   quickjs.Value   // what harden.js evaluates to
+	bridge   quickjs.Value   // result of bridge.js
+	harden   quickjs.Value   // result of harden.js
 	call     quickjs.Value   // the bridge's function call, in a Library
-	realm    *realm          // in an Engine
+	realm    *realm          // only in an Engine
 	owned    []quickjs.Value // freed with the VM
 	deadline time.Time
 
-	used  bool // a call was made: its memory may hold leftovers
-	spent bool // it hit a limit or is not clean and must not be used again
-	lost  bool // its goroutine did not come back from a job
+	used  bool // a call was made, so the VM may hold leftovers in memory
+	spent bool // it hit a limit or is not clean; it must not be used again
+	lost  bool // its goroutine did not return from a job
 }
 
-// newMachine makes a VM in which bridge.js and then setup have run.
+// newMachine creates a VM in which bridge.js and then setup have run.
 func newMachine(l limits, setup func(*machine) error) (*machine, error) {
 	m := &machine{limits: l, jobs: make(chan func()), done: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
 	go m.work()
@@ -87,7 +87,7 @@ func (m *machine) work() {
 	for i := range m.owned {
 		m.owned[i].Free()
 	}
-	_ = m.vm.Close() // it has no error to report: it frees memory
+	_ = m.vm.Close() // no error to report: Close frees memory
 }
 
 func (m *machine) start(setup func(*machine) error) error {
@@ -110,7 +110,7 @@ func (m *machine) start(setup func(*machine) error) error {
 	return setup(m)
 }
 
-// own keeps v until the VM is freed.
+// own keeps v alive until the VM is freed.
 func (m *machine) own(v quickjs.Value, err error) (quickjs.Value, error) {
 	if err == nil {
 		m.owned = append(m.owned, v)
@@ -127,15 +127,15 @@ func (m *machine) member(v quickjs.Value, name string) (quickjs.Value, error) {
 	return m.own(v.GetPropertyValue(atom))
 }
 
-// close lets the goroutine free the VM, now or when its last job ends.
+// close makes the goroutine free the VM, now or when its last job ends.
 func (m *machine) close() {
 	m.timer.Stop()
 	close(m.jobs)
 }
 
-// run has the machine's goroutine do job and waits for it. It interrupts the VM when
-// ctx is done. The error means that job did not come back in time; nothing that job
-// writes may be read then.
+// run executes job on the machine's goroutine and waits for it. It interrupts the
+// VM when ctx is done. An error means that job did not return in time; nothing that
+// job writes may be read then.
 func (m *machine) run(ctx context.Context, timeout time.Duration, job func()) error {
 	m.used = true
 	m.deadline = time.Now().Add(timeout)
@@ -151,8 +151,8 @@ func (m *machine) run(ctx context.Context, timeout time.Duration, job func()) er
 	}
 }
 
-// interrupt stops the running job. It interrupts again and again, because the
-// VM forgets an interrupt that comes between two steps of the job.
+// interrupt stops the running job. It interrupts repeatedly, because the VM drops
+// an interrupt that arrives between two steps of the job.
 func (m *machine) interrupt(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -172,16 +172,16 @@ func (m *machine) lose(err error) error {
 	return err
 }
 
-// arm gives the next step in the VM what is left of the call's time.
+// arm limits the next step in the VM to the call's remaining time.
 func (m *machine) arm() {
 	_ = m.vm.SetEvalTimeout(max(time.Until(m.deadline), time.Microsecond)) // it has no error to report
 }
 
-// expired reports whether the call's time is over.
+// expired reports whether the call's time limit is reached.
 func (m *machine) expired() bool { return !time.Now().Before(m.deadline) }
 
-// fail translates an error of the VM. It marks the machine as spent if a limit was hit,
-// because its state is unknown then.
+// fail translates an error of the VM. If a limit was hit, it marks the machine as
+// spent, because the machine's state is then unknown.
 func (m *machine) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		m.spent = true
@@ -245,5 +245,5 @@ func scriptError(e *quickjs.Error) *proviso.ScriptError {
 	return s
 }
 
-// defaultMachines is how many VMs may exist at once if the options do not say.
+// defaultMachines is the default number of VMs that may exist at once.
 func defaultMachines() int { return runtime.GOMAXPROCS(0) }

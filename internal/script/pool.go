@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// pool lends machines, each to one borrower at a time. It makes them as they
-// are needed, never more than its size, and lends the one used last first, so
-// that few VMs stay warm when there is little to do.
+// pool lends machines, each to one borrower at a time. It creates them as needed,
+// never more than its size. It lends the most recently used one first, so that few
+// VMs stay warm under low load.
 type pool struct {
 	limits limits
 	open   func() (*machine, error)
@@ -22,7 +22,7 @@ func newPool(size int, l limits, open func() (*machine, error)) *pool {
 	return &pool{limits: l, open: open, slots: make(chan struct{}, max(size, 1))}
 }
 
-// get waits for a machine until ctx is done. fresh asks for an unused one.
+// get waits for a machine until ctx is done. With fresh, the machine is unused.
 func (p *pool) get(ctx context.Context, fresh bool) (*machine, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -61,7 +61,7 @@ func (p *pool) pop() *machine {
 	return m
 }
 
-// put takes a machine back, or closes it if it is spent.
+// put returns a machine to the pool, or closes it if it is spent.
 func (p *pool) put(m *machine) {
 	p.mu.Lock()
 	keep := !m.spent && !p.closed
@@ -75,7 +75,7 @@ func (p *pool) put(m *machine) {
 	<-p.slots
 }
 
-// close frees the idle machines; those on loan are freed when they come back.
+// close frees the idle machines; those on loan are freed when they are returned.
 func (p *pool) close() {
 	p.mu.Lock()
 	idle := p.idle

@@ -16,15 +16,16 @@ const (
 	maxCompiled     = 1024
 	maxCompiledText = 4 << 20
 
-	// maxModules is how many ECMAScript modules one VM loads. QuickJS frees a
+	// maxModules is the number of ECMAScript modules that one VM loads. QuickJS frees a
 	// module only with its VM.
 	maxModules = 200
 
-	// bodyLine is the number of lines before the first of a function body in
-	// the text that the Function constructor makes.
+	// bodyLine is the number of lines that the Function constructor puts before a
+	// function body.
 	bodyLine = 2
 
-	// expressionColumn is how far the return before an expression moves it.
+	// expressionColumn is the number of columns by which the return before an
+	// expression shifts it.
 	expressionColumn = len("return (")
 )
 
@@ -34,12 +35,12 @@ type realm struct {
 
 	compiled *recent.Cache[unique.Handle[program], compiled]
 
-	modules int    // loaded so far
+	modules int    // number loaded so far
 	loading string // the name of the module being loaded, and its source
 	source  string
 }
 
-// compiled is a function of the suite, and the bytes of its source.
+// compiled is a function of the suite, and the size of its source in bytes.
 type compiled struct {
 	f    quickjs.Value
 	size int
@@ -67,7 +68,7 @@ func (m *machine) newRealm(api quickjs.Value) error {
 	return nil
 }
 
-// load gives out the module that was asked for by Go, and no other.
+// load returns the one module that Go is loading, and no other.
 func (r *realm) load(name string) (string, error) {
 	if name != r.loading {
 		return "", fmt.Errorf("%q is not available: a script has no modules and no access to its host", name)
@@ -75,7 +76,8 @@ func (r *realm) load(name string) (string, error) {
 	return r.source, nil
 }
 
-// lookup returns the compiled function of a program that is no ECMAScript module.
+// lookup returns the compiled function of a program that is not an ECMAScript
+// module.
 func (m *machine) lookup(h unique.Handle[program]) (quickjs.Value, error) {
 	r := m.realm
 	if c, ok := r.compiled.Get(h); ok {
@@ -102,8 +104,8 @@ func (m *machine) checkModule(p program) error {
 	return nil
 }
 
-// announce prepares the load of an ECMAScript module under a name of its own,
-// because its variables must not last from call to call.
+// announce prepares the load of an ECMAScript module under a unique name, because
+// its variables must not persist between calls.
 func (m *machine) announce(p program) string {
 	r := m.realm
 	r.modules++
@@ -114,7 +116,7 @@ func (m *machine) announce(p program) string {
 	return r.loading
 }
 
-// syntaxError places an error of the compiler in the user's text.
+// syntaxError places a compiler error in the user's text.
 func syntaxError(err error, p program) error {
 	var e *quickjs.Error
 	if !errors.As(err, &e) || e.Name != "SyntaxError" || isStackOverflow(e) {
@@ -127,7 +129,7 @@ func syntaxError(err error, p program) error {
 	if p.form == expressionForm && s.Line == 1 {
 		s.Column -= expressionColumn
 	}
-	// The mistake is often noticed in what stands behind the text.
+	// The mistake is often detected only after the end of the text.
 	if last := 1 + strings.Count(p.text, "\n"); s.Line > last {
 		s.Line, s.Column = last, len(p.text)-strings.LastIndexByte(p.text, '\n')
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/proviso-eval/proviso"
 )
 
-// Names that QuickJS gives to source: text handed to the Function constructor,
-// and what this package evaluates itself.
+// Names that QuickJS gives to source: text for the Function constructor, and
+// scripts that this package evaluates itself.
 const (
 	inputFile = "<input>"
 	ownFile   = "<eval>"
 )
 
-// locate rewrites the stack of an exception in terms of the user's text, without
-// the frames below it, and takes line and column from its first frame.
+// locate rewrites the stack of an exception in terms of the user's text, drops the
+// frames below that text, and takes line and column from the first frame.
 func locate(e *proviso.ScriptError, p program, name string) {
 	file, lines := inputFile, bodyLine
 	if p.form == moduleForm {

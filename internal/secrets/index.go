@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	window     = 4  // bytes that are looked at together
-	filterBits = 16 // of the hash of a window
+	window     = 4  // bytes that are checked together
+	filterBits = 16 // bits of a window's hash
 )
 
-// index finds forms in a text. It searches every row of a run, and nearly always finds
-// nothing. So a filter checks only the four-byte window at every fourth position. It
-// knows the windows at the first four offsets of each form; one of them is at such a
-// position wherever the form is.
+// index finds forms in a text. It searches every row of a run, and almost never
+// finds any. So a filter checks only the four-byte window at every fourth position.
+// The filter has the windows at the first four offsets of each form; one of them is
+// at such a position wherever the form is.
 type index struct {
 	forms  [][]byte // longest first, each of at least 2*window-1 bytes
 	filter [1 << filterBits / 64]uint64
@@ -36,7 +36,7 @@ func hash(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b) * 0x9e3779b1 >> (32 - filterBits)
 }
 
-// in reports whether one of the forms stands in text.
+// in reports whether one of the forms occurs in text.
 func (x *index) in(text []byte) bool {
 	for i := 0; i+window <= len(text); i += window {
 		if h := hash(text[i:]); x.filter[h/64]&(1<<(h%64)) != 0 && x.around(text, i) {

@@ -26,7 +26,7 @@ const Shortest = 8
 type Set struct {
 	mu     sync.Mutex
 	values []string
-	known  atomic.Pointer[index] // nil while nothing is known
+	known  atomic.Pointer[index] // nil while no secrets are known
 }
 
 // Add adds secrets. It ignores values that are too short or contain a template.
@@ -53,7 +53,7 @@ func (s *Set) Add(values ...string) {
 	s.known.Store(newIndex(forms))
 }
 
-// AddConfig adds the secrets in the configuration of a provider.
+// AddConfig adds the secrets in a provider's configuration.
 func (s *Set) AddConfig(cfg *value.Object) {
 	if s == nil {
 		return
@@ -66,8 +66,8 @@ func (s *Set) AddConfig(cfg *value.Object) {
 	}
 }
 
-// appendForms adds the ways in which a value is looked for: as it is, as JSON
-// writes it, and inside base64 at each of the three offsets that it can have there.
+// appendForms adds the forms in which a value is searched for: unchanged, as JSON
+// encodes it, and inside base64 at each of its three possible offsets.
 func appendForms(forms [][]byte, val string) [][]byte {
 	forms = append(forms, []byte(val))
 	if quoted := value.AppendQuoted(nil, val); len(quoted) != len(val)+2 {
@@ -76,8 +76,8 @@ func appendForms(forms [][]byte, val string) [][]byte {
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for offset := range 3 {
 			encoded := encoding.EncodeToString(append(make([]byte, offset), val...))
-			// Characters that also hold bits of what stands before or after the value
-			// differ from text to text.
+			// Characters that also hold bits of the text before or after the value differ from
+			// text to text.
 			start := (offset*8 + 5) / 6
 			end := (offset + len(val)) * 8 / 6
 			form := []byte(encoded[start:end])
@@ -137,7 +137,7 @@ func (s *Set) RedactValue(v any) any {
 		return v
 	}
 	clean, err := value.ParseJSON(string(s.RedactJSON(value.AppendJSON(nil, v))))
-	if err != nil { // not reached: what was written as JSON stays JSON
+	if err != nil { // not reached: redacted JSON is still JSON
 		return proviso.Redaction
 	}
 	return clean
@@ -155,9 +155,9 @@ func (s *Set) In(text []byte) bool {
 	return known != nil && known.in(text)
 }
 
-// AddEnv adds the secrets that a started program inherits: the variables with the
-// names of secrets. It ignores a value that looks like a path or a word, because that
-// value would also match ordinary text.
+// AddEnv adds the secrets that a started program inherits: variables whose names
+// are those of secrets. It ignores a value that looks like a path or a word,
+// because that value would also match ordinary text.
 func (s *Set) AddEnv(env proviso.Env) {
 	if s == nil || env == nil {
 		return
@@ -169,14 +169,14 @@ func (s *Set) AddEnv(env proviso.Env) {
 	}
 }
 
-// secretVariable reports whether a variable of the environment holds a secret.
-// PWD is the name of a password elsewhere, and of a folder here.
+// secretVariable reports whether an environment variable holds a secret. PWD names
+// a password elsewhere, and a folder here.
 func secretVariable(name, value string) bool {
 	return proviso.IsSecret(name) && !strings.HasPrefix(value, "/") && name != "PWD" && name != "OLDPWD"
 }
 
-// Env returns an environment that adds each variable with the name of a secret to the
-// set when it is looked up. A variable that is never looked up cannot leak.
+// Env returns an environment that adds a variable to the set when it is looked up,
+// if its name is that of a secret. A variable that is never looked up cannot leak.
 func (s *Set) Env(env proviso.Env) proviso.Env {
 	if s == nil || env == nil {
 		return env
@@ -189,7 +189,7 @@ type noting struct {
 	set *Set
 }
 
-// Lookup notes the value of a secret.
+// Lookup records the value of a secret.
 func (n noting) Lookup(name string) (string, bool) {
 	v, ok := n.Env.Lookup(name)
 	if ok && secretVariable(name, v) {

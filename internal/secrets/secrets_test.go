@@ -45,7 +45,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestRedactJSON has secrets that look like the structure around them.
+// TestRedactJSON has secrets that look like the JSON around them.
 func TestRedactJSON(t *testing.T) {
 	t.Parallel()
 	for secret, text := range map[string]string{
@@ -68,7 +68,7 @@ func TestRedactJSON(t *testing.T) {
 	var s secrets.Set
 	s.Add("12345678")
 	for _, text := range []string{`"12345678`, `"12345678\`, `12345678`, `{"a":"x\\","b":"12345678"}`} {
-		s.RedactJSON([]byte(text)) // does not panic on what is no JSON
+		s.RedactJSON([]byte(text)) // does not panic on text that is not JSON
 	}
 }
 
@@ -116,7 +116,8 @@ func TestEnv(t *testing.T) {
 	}
 }
 
-// TestAddEnv knows what a started program could print, and no words and paths.
+// TestAddEnv: the set has the secrets that a started program could print, but no
+// words or paths.
 func TestAddEnv(t *testing.T) {
 	t.Parallel()
 	var s secrets.Set
@@ -141,7 +142,7 @@ func TestEverywhere(t *testing.T) {
 	}
 }
 
-// BenchmarkIn looks through a row that holds none of twelve secrets.
+// BenchmarkIn searches a row that contains none of twelve secrets.
 func BenchmarkIn(b *testing.B) {
 	var s secrets.Set
 	for i := range 12 {

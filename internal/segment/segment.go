@@ -1,4 +1,4 @@
-// Package segment cuts a text into the parts that people count: lines, list
+// Package segment splits a text into the parts that people count: lines, list
 // items, paragraphs, sentences, and the section under a heading.
 package segment
 
@@ -44,8 +44,8 @@ func Paragraphs(text string) []string {
 }
 
 // Items returns the items of the lists in text, without their markers. An item
-// begins at a line with a bullet (-, *, +, •, –, ‣, ◦) or a number or letter
-// followed by a full stop or a parenthesis; indented lines go on with it.
+// begins at a line with a bullet (-, *, +, •, –, ‣, ◦) or a number or
+// letter followed by a full stop or a parenthesis; indented lines continue it.
 func Items(text string) []string {
 	var parts []string
 	open := false
@@ -94,9 +94,9 @@ func afterMarker(rest string) (string, bool) {
 	return strings.TrimRight(trimmed, " \t"), trimmed != rest && trimmed != ""
 }
 
-// Sentences returns the sentences of text (Unicode Standard Annex #29), trimmed. A line
-// break after a heading or a list item ends one, too; what [EndsSentence] refuses, such as
-// an abbreviation, does not.
+// Sentences returns the sentences of text (Unicode Standard Annex #29), trimmed. A
+// line break after a heading or a list item also ends one; an end that
+// [EndsSentence] rejects, such as an abbreviation, does not.
 func Sentences(text string) []string {
 	var parts []string
 	for _, p := range blocks(text) {
@@ -144,11 +144,11 @@ func hasWord(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// Section returns what stands after the first line that holds from and before the
-// next line that holds to. An empty from begins at the beginning, an empty to
-// ends at the end; if from is a Markdown heading and to is empty, the section
-// ends at the next heading of its level or above. Case does not matter. ok is
-// false if from, or a to that was asked for, does not occur.
+// Section returns the text after the first line that contains from and before the
+// next line that contains to. An empty from starts at the beginning, an empty to
+// ends at the end; if from is a Markdown heading and to is empty, the section ends
+// at the next heading of its level or above. Case does not matter. ok is false if
+// from, or a to that is not empty, does not occur.
 func Section(text, from, to string) (section string, ok bool) {
 	start, level := 0, 0
 	if from != "" {
@@ -173,7 +173,7 @@ func Section(text, from, to string) (section string, ok bool) {
 	return rest, true
 }
 
-// findLine returns where the first line that holds marker begins and ends.
+// findLine returns the start and end of the first line that contains marker.
 func findLine(text, marker string) (start, end int) {
 	want := strings.ToLower(marker)
 	at := 0

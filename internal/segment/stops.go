@@ -15,14 +15,14 @@ var neverLast = strings.Fields("e.g i.e eg ie vs approx incl excl resp max min n
 // oftenLast are abbreviations that end a sentence only before a word that begins one.
 var oftenLast = strings.Fields("etc al inc ltd corp co jr usw ave blvd dept est u.s u.k e.u u.n d.c a.m p.m ph.d b.a m.a b.sc m.sc")
 
-// alsoWords are those of neverLast that are words or names, too: they end a sentence before
-// a capital word that begins one.
+// alsoWords are those of neverLast that are also words or names: they end a
+// sentence before a capitalized word that begins one.
 var alsoWords = strings.Fields("min max fig figs mar dec ed eds col gen st sr hr")
 
-// beginners are words that begin a sentence more often than they go on with a name.
+// beginners are words that begin a sentence more often than they continue a name.
 var beginners = strings.Fields("the a an this that these those there it its you your we our they he she i if when while for in on at as do don't never always not no use write answer be make keep return include mention list give say add avoid please then next finally ensure provide respond reply output however then also only each every all any")
 
-// SentenceMarks end a sentence where a blank follows, and WideMarks also without one.
+// SentenceMarks end a sentence if a blank follows, and WideMarks also without one.
 // ClosingMarks may follow either.
 const (
 	SentenceMarks = ".!?…"
@@ -30,12 +30,12 @@ const (
 	ClosingMarks  = "\"'”’»)]}*_`“"
 )
 
-// longestStop is how many bytes before a full stop are read.
+// longestStop is the number of bytes read before a full stop.
 const longestStop = 60
 
-// EndsSentence reports whether a sentence ends between two texts, where Unicode Standard
-// Annex #29 sees its end: not behind an abbreviation, in a URL, or behind a quotation that
-// the sentence goes on after.
+// EndsSentence reports whether a sentence ends between two texts, at an end
+// according to Unicode Standard Annex #29. It does not end after an abbreviation,
+// in a URL, or after a quotation with which the sentence continues.
 func EndsSentence(before, after string) bool {
 	trimmed := strings.TrimRightFunc(before, unicode.IsSpace)
 	bare := strings.TrimRight(trimmed, ClosingMarks)
@@ -43,7 +43,7 @@ func EndsSentence(before, after string) bool {
 	if strings.ContainsRune(WideMarks, last) {
 		return true
 	}
-	if len(trimmed) == len(before) { // as in a URL: no blank follows, and the script uses some
+	if len(trimmed) == len(before) { // as in a URL: no blank follows, and the script uses blanks
 		return unicode.In(firstRune(after), unicode.Han, unicode.Hiragana, unicode.Katakana)
 	}
 	after = strings.TrimLeftFunc(after, unicode.IsSpace)
@@ -53,13 +53,13 @@ func EndsSentence(before, after string) bool {
 	return last != '.' || !Abbreviated(bare, after)
 }
 
-// LowerStop reports whether a full stop after a word ends a sentence though a small
-// letter follows.
+// LowerStop reports whether a full stop after a word ends a sentence although a
+// lower-case letter follows.
 func LowerStop(before, after string) bool {
 	before = before[max(0, len(before)-longestStop):]
 	i := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) })
 	if i >= 0 {
-		_, size := utf8.DecodeRuneInString(before[i:]) // 1 for a byte that is no UTF-8
+		_, size := utf8.DecodeRuneInString(before[i:]) // 1 for a byte that is not UTF-8
 		i += size - 1
 	}
 	word, next := before[i+1:], firstRune(strings.TrimLeft(after, " "))
@@ -75,8 +75,8 @@ func LowerStop(before, after string) bool {
 	return !Abbreviated(before+".", strings.TrimLeft(after, " "))
 }
 
-// Abbreviated reports whether a text ends in the full stop of an abbreviation, with after
-// behind it.
+// Abbreviated reports whether a text ends in the full stop of an abbreviation.
+// after is the text that follows.
 func Abbreviated(text, after string) bool {
 	word := lastToken(text)
 	lower := strings.ToLower(word)
@@ -88,8 +88,8 @@ func Abbreviated(text, after string) bool {
 	return initials && !begins(after)
 }
 
-// EndsInTitle reports whether a text ends in an abbreviation behind which a name or a number
-// stands.
+// EndsInTitle reports whether a text ends in an abbreviation that precedes a name
+// or a number.
 func EndsInTitle(text string) bool {
 	switch strings.ToLower(lastToken(text)) {
 	case "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "e.g", "i.e", "vs", "approx":
@@ -103,8 +103,7 @@ func begins(text string) bool {
 	return slices.Contains(beginners, strings.ToLower(strings.TrimRight(FirstWord(text), ",.:;!?")))
 }
 
-// FirstWord returns what stands before the first blank of a text; blanks at its start do
-// not count.
+// FirstWord returns the text before the first blank; leading blanks do not count.
 func FirstWord(text string) string {
 	text = strings.TrimLeftFunc(text, unicode.IsSpace)
 	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
@@ -118,8 +117,8 @@ func firstRune(text string) rune {
 	return r
 }
 
-// lastToken returns the last word of a text with the full stops in it, without the one at
-// its end.
+// lastToken returns the last word of a text with the full stops in it, but without
+// a final one.
 func lastToken(text string) string {
 	text = strings.TrimSuffix(text, ".")
 	text = text[max(0, len(text)-longestStop):]

@@ -1,8 +1,8 @@
-// Package sqlparser decides whether a text is SQL of a dialect, and which tables and
-// columns it refers to. Start at [Parser].
+// Package sqlparser decides whether a text is SQL of a dialect, and which tables
+// and columns it refers to. Start at [Parser].
 //
-// The grammars are those of node-sql-parser 5.4.0, run in JavaScript under limits of
-// time and memory. A grammar is loaded with the first statement of its dialect.
+// The grammars are those of node-sql-parser 5.4.0, run in JavaScript under limits
+// of time and memory. A grammar is loaded for the first statement of its dialect.
 package sqlparser
 
 import (
@@ -37,13 +37,13 @@ const (
 	maxLength = 1 << 20
 )
 
-// dialects are the names as people write them, sorted; case does not matter.
+// dialects are the names in their usual spelling, sorted; case does not matter.
 var dialects = []string{
 	"Athena", "BigQuery", "DB2", "FlinkSQL", "Hive", "MariaDB", "MySQL", "Noql",
 	"PostgreSQL", "Redshift", "Snowflake", "Sqlite", "TransactSQL", "Trino",
 }
 
-// Known reports whether there is a dialect of that name, in any case.
+// Known reports whether there is a dialect with this name, in any case.
 func Known(dialect string) bool {
 	return slices.ContainsFunc(dialects, func(d string) bool { return strings.EqualFold(d, dialect) })
 }
@@ -68,17 +68,18 @@ func (p *Parser) Close() error {
 	return errors.Join(errs...)
 }
 
-// Allowed lists what a statement may refer to: each entry is a regular
-// expression (of JavaScript, without regard to case) for a whole authority. An
-// authority of a table is "action::database::table", one of a column
-// "action::table::column", with "null" for a name that is not given and "(.*)"
-// for all columns. A nil list allows everything.
+// Allowed lists what a statement may refer to: each entry is a regular expression
+// (of JavaScript, without regard to case) for a whole authority. An authority of a
+// table is "action::database::table", one of a column "action::table::column", with
+// "null" for a missing name and "(.*)" for all columns. A nil list allows
+// everything.
 type Allowed struct {
 	Tables, Columns []string
 }
 
-// Excess is what a statement refers to if any of it is not allowed: all its
-// tables, or all its columns. Both are nil if everything is allowed.
+// Excess lists the tables or the columns of a statement, if any of them is not
+// allowed: then it has all tables, or all columns. Both lists are nil if everything
+// is allowed.
 type Excess struct {
 	Tables, Columns []string
 }
@@ -90,10 +91,10 @@ func (p *Parser) Parse(ctx context.Context, sql, dialect string) error {
 	return err
 }
 
-// Check parses sql and compares what it refers to with what is allowed. For a statement
-// that is not SQL of the dialect, or an unknown dialect, the error is a
-// *[proviso.ScriptError] with the parser's message; for one that takes too long or is
-// too large it is a *[proviso.Error] with the code Timeout or Limit.
+// Check parses sql and compares its tables and columns with what is allowed. If sql
+// is not SQL of the dialect, or the dialect is unknown, the error is a
+// *[proviso.ScriptError] with the parser's message. For a statement that takes too
+// long or is too large it is a *[proviso.Error] with the code Timeout or Limit.
 func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed) (Excess, error) {
 	if !Known(dialect) {
 		return Excess{}, &proviso.ScriptError{Name: "Error", Message: dialect + " is not supported currently"}
@@ -124,7 +125,7 @@ func (p *Parser) Check(ctx context.Context, sql, dialect string, allowed Allowed
 	return Excess{Tables: textlist.Of(o.At("tables")), Columns: textlist.Of(o.At("columns"))}, asError(refusal)
 }
 
-// asError turns the parser's message into an error; "" is no error.
+// asError turns the parser's message into an error; nil for "".
 func asError(refusal string) error {
 	if refusal == "" {
 		return nil
@@ -169,8 +170,8 @@ var programs = sync.OnceValue(func() map[string]*script.Program {
 	return all
 })
 
-// grammar returns the JavaScript of a dialect's parser. The files are part of
-// the program, so that they can be read; what could not would be no JavaScript.
+// grammar returns the JavaScript of a dialect's parser. The files are embedded, so
+// reading them does not fail; an unreadable one would not be valid JavaScript.
 func grammar(dialect string) string {
 	f, err := grammars.Open("grammars/" + dialect + ".js.gz")
 	if err != nil {

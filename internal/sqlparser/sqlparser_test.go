@@ -13,8 +13,8 @@ import (
 	"github.com/proviso-eval/proviso/internal/sqlparser"
 )
 
-// shared is the parser of the tests that are not about its state: its grammars take long
-// to start.
+// shared is the parser of the tests that do not depend on its state: its grammars
+// take long to start.
 var shared = new(sqlparser.Parser)
 
 func newParser(t testing.TB) *sqlparser.Parser {
@@ -199,8 +199,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkThousand parses a thousand statements that differ, engine start
-// included.
+// BenchmarkThousand parses a thousand different statements, including the engine
+// start.
 func BenchmarkThousand(b *testing.B) {
 	statements := []string{
 		"SELECT a, b FROM t%d WHERE a > %[1]d AND b IN (1,2,3) ORDER BY a DESC LIMIT 10",

@@ -3,18 +3,18 @@ package sqlparser
 import "sync"
 
 const (
-	generation = 1024    // verdicts in one of the two generations
-	keptLength = 4 << 10 // bytes of a statement whose verdict is kept
+	generation = 1024    // verdicts per generation
+	keptLength = 4 << 10 // maximum bytes of a statement whose verdict is cached
 )
 
 // key is a statement of a dialect.
 type key struct{ dialect, sql string }
 
-// verdicts caches the parser's results for the last statements: when the younger of two
-// generations is full, the older one is dropped.
+// verdicts caches the parser's results for the latest statements: when the younger
+// of two generations is full, the older one is dropped.
 type verdicts struct {
 	mu         sync.Mutex
-	young, old map[key]string // the parser's message, "" if it accepted
+	young, old map[key]string // the parser's message, "" if it accepted the statement
 }
 
 func (v *verdicts) get(k key) (refusal string, ok bool) {

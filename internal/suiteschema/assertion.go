@@ -18,8 +18,7 @@ const template = `\{\{|\{%|\{#`
 // number is the pattern of a text that is read as a number.
 const number = `^\s*([-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?)?\s*$`
 
-// assertions defines assertions and their parts: each type, and the values that it
-// takes.
+// assertions defines assertions and their parts: each type, and its values.
 func (b *builder) assertions() {
 	b.define("section", fields("section"))
 	b.define("criterion", fields("criterion"))
@@ -44,14 +43,15 @@ func (b *builder) assertions() {
 	b.define("assertion", a)
 }
 
-// set replaces the form of a property and keeps its description.
+// set replaces the schema of a property and keeps its description.
 func (b *builder) set(object *value.Object, key string, form *value.Object) {
 	p := object.At("properties").(*value.Object).At(key).(*value.Object)
 	p.Delete("type")
 	p.Set("anyOf", []any{form, value.ObjectOf("type", "null")})
 }
 
-// typeNames lists every type, with what it takes for a value, and every negated one.
+// typeNames lists every type, with a description of its value, and every negated
+// type.
 func typeNames() []any {
 	var all, negated []any
 	for _, k := range check.Kinds() {
@@ -97,7 +97,7 @@ func valuesByType() []any {
 	return all
 }
 
-// valueForm describes the values that a type takes.
+// valueForm describes the values that a type accepts.
 func valueForm(k *check.Kind) *value.Object {
 	var forms []any
 	if rest := k.Takes &^ kind.Object; rest != 0 {

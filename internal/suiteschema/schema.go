@@ -1,6 +1,6 @@
 // Package suiteschema describes suites as a JSON Schema (draft-07), for editors and
-// other tools. It is made of the tables that the reader of suites, the table of
-// assertion types and the table of providers check suites with. Start at [Of].
+// other tools. The schema is made from the tables that check suites: those of the
+// suite reader, the assertion types and the providers. Start at [Of].
 package suiteschema
 
 import (
@@ -18,9 +18,10 @@ import (
 // dialect is the version of JSON Schema that [Of] uses.
 const dialect = "http://json-schema.org/draft-07/schema#"
 
-// Of returns the schema of a suite file. Editors stop at what they cannot see: other
-// files, names of prompts and providers, templates, scripts. What promptfoo ignores is
-// refused, although a suite of promptfoo's shape may have it.
+// Of returns the schema of a suite file. Editors cannot check what they do not see:
+// other files, names of prompts and providers, templates, scripts. The schema
+// refuses keys that promptfoo ignores, although a suite of promptfoo's shape may
+// have them.
 func Of() *value.Object {
 	b := builder{definitions: value.NewObject(0), tables: map[string][]suite.KeyDoc{}}
 	for _, k := range suite.KeyDocs() {
@@ -70,8 +71,9 @@ func referenceSchema() *value.Object {
 		"$ref", value.ObjectOf("type", "string", "description", "a pointer such as #/x-common, or file://other.yaml#/part; its target stands here")))
 }
 
-// object describes an object by its table. Keys that are not in it are mistakes, except
-// among the options of a case, which may have settings of the provider.
+// object describes an object by its table. Keys that are not in the table are
+// mistakes, except among the options of a case, which may have settings for the
+// provider.
 func (b *builder) object(object string) *value.Object {
 	properties := value.NewObject(0)
 	for _, k := range b.tables[object] {
@@ -108,7 +110,7 @@ func (b *builder) member(k suite.KeyDoc) *value.Object {
 	return s
 }
 
-// types lists the types of JSON of a set of kinds.
+// types lists the JSON types of a set of kinds.
 func types(s kind.Set) any {
 	var list []any
 	for i, name := range [...]string{"string", "number", "boolean", "array", "object", "null"} {
@@ -130,12 +132,14 @@ func listOf(members ...any) *value.Object {
 	return value.ObjectOf("type", "array", "items", value.ObjectOf("anyOf", members))
 }
 
-// named describes an object with names of the user's, whose values have a form.
+// named describes an object whose keys are the user's names and whose values have a
+// form.
 func named(form any) *value.Object {
 	return value.ObjectOf("type", "object", "additionalProperties", form)
 }
 
-// forms returns the forms of values that are more than a kind, by object and key.
+// forms returns the forms of values with more structure than a kind, by object and
+// key.
 func forms() map[string][]any {
 	text := value.ObjectOf("type", "string")
 	entry := []any{text, ref("provider"), value.ObjectOf("type", "object", "maxProperties", 1.0, "additionalProperties", ref("provider"),
@@ -191,7 +195,7 @@ func forms() map[string][]any {
 	}
 }
 
-// providerID describes the id of a provider by the names that one may begin with.
+// providerID describes the id of a provider by the prefixes that an id may have.
 func providerID() *value.Object {
 	var patterns []string
 	var names []any
@@ -206,7 +210,8 @@ func providerID() *value.Object {
 		"description", "kind and model, such as openai:chat:gpt-5")
 }
 
-// judge describes a judge that is an object: the keys of a provider, and its own.
+// judge describes a judge that is an object: the keys of a provider, and those of a
+// judge.
 func (b *builder) judge() *value.Object {
 	s := b.object("judge")
 	properties := s.At("properties").(*value.Object)

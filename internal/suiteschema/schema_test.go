@@ -161,7 +161,7 @@ func TestAccepts(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			_ = txtar.Write(archive, dir) // a file outside of the folder is not written
+			_ = txtar.Write(archive, dir) // a file outside the folder is not written
 			for _, part := range archive.Files {
 				if ext := filepath.Ext(part.Name); (ext == ".yaml" || ext == ".yml" || ext == ".json") && (bytes.Contains(part.Data, []byte("providers"))) {
 					try(filepath.Base(f)+"/"+part.Name, filepath.Join(dir, filepath.Dir(part.Name)), filepath.Base(part.Name), part.Data)
@@ -231,8 +231,8 @@ func suiteOf(key string, v any) *value.Object {
 	return o
 }
 
-// TestMistakes compares what the schema refuses with what validate refuses. by says
-// who does: "both", or "validate" where the schema cannot see the mistake.
+// TestMistakes compares the refusals of the schema with those of validate. by says
+// which refuses: "both", or "validate" if the schema cannot see the mistake.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// maxIncluded is how many files one template may include, directly and not.
+	// maxIncluded is the number of files that one template may include, directly or
+	// indirectly.
 	maxIncluded = 256
-	// maxIncludedBytes is the size of all of them.
+	// maxIncludedBytes is the maximum total size of these files.
 	maxIncludedBytes = 8 << 20
 )
 
-// Including returns an engine whose templates may include files that read returns
-// the text of. Files are read when a template is compiled. The two share their
-// JavaScript engines; closing e closes both.
+// Including returns an engine whose templates may include files. read returns the
+// text of a file; it is called when a template is compiled. The two engines share
+// their JavaScript engines; closing e closes both.
 func (e *Engine) Including(read func(name string) (string, error)) *Engine {
 	return &Engine{library: e.library, filters: e.filters, env: e.env, read: read, cache: recent.New[string](recent.Options[*Template]{Entries: cachedTemplates})}
 }
@@ -42,8 +43,8 @@ func (t *Template) inspect(ctx context.Context) error {
 	return nil
 }
 
-// compileText compiles a text, "" or the file that it is, and the files that it
-// includes. It returns the variables that they use.
+// compileText compiles text, which is that of the named file unless file is "", and the
+// files that it includes. It returns the variables that they use.
 func (t *Template) compileText(ctx context.Context, text, file string) ([]string, error) {
 	v, err := t.engine.library.Call(ctx, "compileTemplate", text, file)
 	if err != nil {
@@ -74,8 +75,8 @@ func (t *Template) compileText(ctx context.Context, text, file string) ([]string
 	return names, nil
 }
 
-// include reads and compiles a file, unless it is there. One that may be missing
-// is left out if it is.
+// include reads and compiles a file, unless that was already done. It leaves out a
+// missing file if the include permits that.
 func (t *Template) include(ctx context.Context, include *value.Object) ([]string, error) {
 	name := value.ToString(include.At("name"))
 	if t.files.Has(name) {
@@ -122,7 +123,7 @@ func (t *Template) readFile(name string) (string, error) {
 	return text, nil
 }
 
-// included is the argument for files that a template includes.
+// included is the argument that holds the included files.
 func included(files *value.Object) any {
 	if files == nil {
 		return nil
@@ -132,7 +133,8 @@ func included(files *value.Object) any {
 
 func missing(err error) bool { return err != nil && codeOf(err) == proviso.NotFound }
 
-// codeOf is the code of an error; one without is a mistake of the template.
+// codeOf is the code of an error; an error without one is a mistake in the
+// template.
 func codeOf(err error) string {
 	return cmp.Or(proviso.CodeOf(err), proviso.Invalid)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Mark renders the template with a marker in the place of each value that it
-// prints, and returns the values by the names in the markers: {{ user.name | upper }}
-// leaves {{user.name | upper}} and its value. What is not printed, such as an if,
-// decides about the text as in [Template.Render]. The error is that of Render, or is
-// about a value that is not there.
+// Mark renders the template with a marker in place of each value that it prints,
+// and returns the values by the names in the markers: {{ user.name | upper }}
+// leaves {{user.name | upper}} and its value. Values that are not printed, such as
+// the condition of an if, affect the text as in [Template.Render]. The error is
+// that of Render, or is about a missing value.
 func (e *Engine) Mark(ctx context.Context, text string, vars *value.Object) (string, *value.Object, error) {
 	if !Has(text) {
 		return text, nil, nil
@@ -45,8 +45,8 @@ func (e *Engine) Mark(ctx context.Context, text string, vars *value.Object) (str
 	return marked, values, nil
 }
 
-// MarkNames is [Engine.Mark] for texts of people who may not use the template engine:
-// {{ name }}, {{ a.b }} and {{ a[0] }} are markers, and {% and {# are text.
+// MarkNames is [Engine.Mark] for texts from people who may not use the template
+// engine: {{ name }}, {{ a.b }} and {{ a[0] }} are markers, and {% and {# are text.
 func MarkNames(text string, vars *value.Object) (string, *value.Object, error) {
 	parts, err := namesIn(text)
 	if err != nil {
@@ -61,9 +61,9 @@ func MarkNames(text string, vars *value.Object) (string, *value.Object, error) {
 	return marked, values, err
 }
 
-// Names returns the names of the variables that a text for [MarkNames] uses. env is a
-// name like any other, because such a text reads no environment. The error is about
-// double braces that hold something else.
+// Names returns the names of the variables that a text for [MarkNames] uses. env is
+// a name like any other, because such a text reads no environment. The error is
+// about double braces that contain anything else.
 func Names(text string) ([]string, error) {
 	parts, err := namesIn(text)
 	names := rootsOf(parts)
@@ -94,10 +94,10 @@ func namesIn(text string) ([]part, error) {
 	}
 }
 
-// shortened is the beginning of a text, for a message.
+// shortened is the beginning of a text, for messages.
 func shortened(text string) string { return excerpt.Runes(text, 40) }
 
-// markPlain marks a template without nunjucks; ok is false where only JavaScript can
+// markPlain marks a template without nunjucks; ok is false if only JavaScript can
 // compute a value.
 func (t *Template) markPlain(values, vars *value.Object) (text string, ok bool, err error) {
 	var b strings.Builder

@@ -64,7 +64,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestMarkNames is for people who may not use the engine.
+// TestMarkNames is for texts from people who may not use the engine.
 func TestMarkNames(t *testing.T) {
 	t.Parallel()
 	vars := value.ObjectOf("name", "Ann", "user", value.ObjectOf("name", "Bo"), "env", "mine")

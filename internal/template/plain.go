@@ -9,12 +9,12 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// A part of a plain template is text, or a variable with members to follow.
+// part is a piece of a plain template: text, or a variable with members to follow.
 type part struct {
 	text    string
 	root    string // "" for text
 	members []member
-	source  string // the variable as it is written, without the space around it
+	source  string // the variable as written, without the space around it
 }
 
 // member is one step into a value: .key, ["key"] or [index].
@@ -23,9 +23,9 @@ type member struct {
 	index int // -1 for a key that is not a number
 }
 
-// parsePlain splits a template that has nothing but text and {{ name }},
-// {{ a.b }}, {{ a[0] }} or {{ a["k"] }}, at any depth. It reports false for all
-// others, mistakes included: nunjucks judges those.
+// parsePlain splits a template that contains only text and {{ name }}, {{ a.b }},
+// {{ a[0] }} or {{ a["k"] }}, at any depth. It returns false for all others,
+// including mistakes: nunjucks handles those.
 func parsePlain(text string) ([]part, bool) {
 	if strings.Contains(text, "#}") {
 		return nil, false
@@ -67,7 +67,7 @@ func tagStart(text string) int {
 	}
 }
 
-// variable is what may follow {{ up to }}, and step is one of its members.
+// variable matches the text between {{ and }}, and step one of its members.
 var (
 	variable = pattern.Of(`^[ \t\r\n]*((` + name + `)((?:` + stepText + `)*))[ \t\r\n]*\}\}`)
 	step     = pattern.Of(stepText)
@@ -78,7 +78,7 @@ const (
 	stepText = `\.(` + name + `)|\[(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9][0-9]{0,8}))\]`
 )
 
-// parseVariable reads from behind {{ to behind }}.
+// parseVariable reads from after {{ to after }}.
 func parseVariable(s string) (p part, rest string, ok bool) {
 	m := variable.Get().FindStringSubmatch(s)
 	if m == nil || isReserved(m[2]) || isGlobal(m[2]) || isInherited(m[2]) {
@@ -98,7 +98,7 @@ func parseVariable(s string) (p part, rest string, ok bool) {
 	return p, s[len(m[0]):], true
 }
 
-// isReserved reports whether nunjucks may read name as something else than a
+// isReserved reports whether nunjucks may read name as something other than a
 // variable.
 func isReserved(name string) bool {
 	switch name {
@@ -108,12 +108,12 @@ func isReserved(name string) bool {
 	return false
 }
 
-// isGlobal reports whether nunjucks has a function of that name.
+// isGlobal reports whether nunjucks has a function with that name.
 func isGlobal(name string) bool {
 	return name == "range" || name == "cycler" || name == "joiner"
 }
 
-// isInherited reports whether every JavaScript object has a member of that name.
+// isInherited reports whether every JavaScript object has a member with that name.
 func isInherited(name string) bool {
 	switch name {
 	case "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
@@ -126,7 +126,7 @@ func isInherited(name string) bool {
 // rootsOf returns the names of the variables, each once, without env.
 func rootsOf(parts []part) []string {
 	var names []string
-	var seen map[string]bool // of a template with many; a few are found as fast without
+	var seen map[string]bool // only for many parts; for a few a linear search is as fast
 	for i := range parts {
 		root := parts[i].root
 		if root == "" || root == "env" || seen[root] || seen == nil && slices.Contains(names, root) {
@@ -145,8 +145,8 @@ func rootsOf(parts []part) []string {
 	return names
 }
 
-// plain renders the template in Go. It returns false where only JavaScript can give the
-// result, such as for the members of a text.
+// plain renders the template in Go. It returns false if only JavaScript can compute
+// the result, for example for members of a text.
 func (t *Template) plain(vars *value.Object) (string, bool) {
 	if len(t.parts) == 1 {
 		return t.value(&t.parts[0], vars)
@@ -208,8 +208,8 @@ func (t *Template) find(p *part, vars *value.Object) (any, bool) {
 	return v, true
 }
 
-// follow returns a member of v; it reports false for members that values of
-// that kind may have without showing them.
+// follow returns a member of v. It returns false for members that values of that
+// kind may have in JavaScript but not here.
 func follow(v any, m *member) (any, bool) {
 	switch v := v.(type) {
 	case nil, value.Undefined:
@@ -231,8 +231,8 @@ func follow(v any, m *member) (any, bool) {
 	return nil, false
 }
 
-// printable reports whether [value.ToString] prints v as JavaScript does: an
-// object must not replace the methods that JavaScript calls for that.
+// printable reports whether [value.ToString] prints v as JavaScript does: an object
+// must not replace the methods that JavaScript calls for printing.
 func printable(v any, depth int) bool {
 	switch v := v.(type) {
 	case *value.Object:

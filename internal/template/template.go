@@ -1,14 +1,14 @@
 // Package template renders nunjucks templates. Start at [New].
 //
-// Templates that only print variables, which is most of what people write, are
-// rendered in Go ([plain.go]); all others by nunjucks itself, in JavaScript under
-// limits of time and memory. Both give the same text. No engine is started
-// before the first template that needs it.
+// Templates that only print variables, the most common case, are rendered in Go
+// ([plain.go]). nunjucks itself renders all others, in JavaScript under limits of
+// time and memory. Both give the same text. No engine is started before the first
+// template that needs it.
 package template
 
 import (
 	"context"
-	_ "embed" // for the JavaScript
+	_ "embed" // for the JavaScript source
 	"errors"
 	"maps"
 	"slices"
@@ -29,9 +29,9 @@ var nunjucksSource string
 var engineSource string
 
 const (
-	// cachedTemplates is how many compiled templates an engine keeps.
+	// cachedTemplates is the number of compiled templates that an engine caches.
 	cachedTemplates = 1024
-	// cachedLength is the size in bytes up to which a template is kept.
+	// cachedLength is the maximum size of a cached template, in bytes.
 	cachedLength = 64 << 10
 )
 
@@ -40,8 +40,8 @@ type Options struct {
 	// Filters are the suite's own filters: name to CommonJS source text that
 	// exports a function.
 	Filters map[string]string
-	// Env returns the global object env; it is asked for once, when a template
-	// first needs it. Nil means an empty object.
+	// Env returns the global object env; it is called once, when a template first needs
+	// env. Nil means an empty object.
 	Env func() *value.Object
 	// Timeout bounds one rendering; 0 means one second.
 	Timeout time.Duration
@@ -54,7 +54,7 @@ type Engine struct {
 	library *script.Library
 	filters map[string]string
 	env     func() *value.Object
-	read    func(name string) (string, error) // nil includes nothing
+	read    func(name string) (string, error) // nil if nothing may be included
 	cache   *recent.Cache[string, *Template]
 }
 
@@ -78,7 +78,8 @@ func New(o Options) *Engine {
 // Close frees the JavaScript engines, if any were started.
 func (e *Engine) Close() error { return e.library.Close() }
 
-// program is what every JavaScript engine starts with, compiled once for all of them.
+// program is the source with which every JavaScript engine starts, compiled once
+// for all of them.
 var program = script.NewProgram(func() string { return nunjucksSource + engineSource })
 
 // source is what the suite adds to program: its environment and its filters.
@@ -95,14 +96,14 @@ func (e *Engine) source() string {
 	return b.String()
 }
 
-// Has reports whether text has anything that a template engine would look at.
-// The end of a comment counts: on its own it is a mistake.
+// Has reports whether text contains anything that a template engine interprets. The
+// end of a comment counts: on its own it is a mistake.
 func Has(text string) bool {
 	return tagStart(text) >= 0 || strings.Contains(text, "#}")
 }
 
-// Render compiles text, or finds it among the templates compiled before, and
-// renders it. The result is never rendered again.
+// Render compiles text, or uses the cached template, and renders it. The result is
+// never rendered again.
 func (e *Engine) Render(ctx context.Context, text string, vars *value.Object) (string, error) {
 	if !Has(text) {
 		return text, nil
@@ -120,9 +121,9 @@ func (e *Engine) Check(text string) error {
 	return err
 }
 
-// Compile checks the syntax of text. The error is a *[proviso.Error] with the
-// code Invalid and nunjucks' message, which names the line and column within
-// text if they are known, or has the code of the limit that was exceeded.
+// Compile checks the syntax of text. The error is a *[proviso.Error]. Its code is
+// Invalid, with nunjucks' message and, if known, the line and column within text;
+// or it is the code of the exceeded limit.
 func (e *Engine) Compile(text string) (*Template, error) {
 	return e.compile(context.Background(), text)
 }
@@ -149,20 +150,20 @@ type Template struct {
 	engine    *Engine
 	text      string
 	parts     []part   // nil if nunjucks has to render it
-	words     []string // what may be names of variables
-	all       bool     // whether nunjucks has to be given all variables
+	words     []string // possible names of variables
+	all       bool     // nunjucks needs all variables
 	variables []string
-	files     *value.Object // what it includes: name to text; nil if nothing
+	files     *value.Object // included files: name to text; nil if there are none
 }
 
-// Variables returns the names of the variables that the template cannot do
-// without, for warnings: it leaves out names that the template sets itself and
-// those it asks about with if, or, default or `is defined`.
+// Variables returns the names of the variables that the template requires, for
+// warnings: it leaves out names that the template sets itself and those that it
+// tests with if, or, default or `is defined`.
 func (t *Template) Variables() []string { return t.variables }
 
-// Render renders the template. The error is a *[proviso.Error]: with the code Timeout
-// or Limit if it took too much, Undecided if it failed in another way, such as a call
-// of something that is not a function.
+// Render renders the template. The error is a *[proviso.Error]: with the code
+// Timeout or Limit if it exceeded a limit, Undecided if it failed in another way,
+// such as a call of something that is not a function.
 func (t *Template) Render(ctx context.Context, vars *value.Object) (string, error) {
 	if t.parts != nil {
 		if text, ok := t.plain(vars); ok {
@@ -179,8 +180,8 @@ func (t *Template) Render(ctx context.Context, vars *value.Object) (string, erro
 	return "", mistake(proviso.Undecided, v)
 }
 
-// subset returns the variables that the template can name. Filters of the suite
-// and functions made in the template could look at all of them.
+// subset returns the variables that the template can refer to by name. Filters of
+// the suite and functions defined in the template could read all of them.
 func (t *Template) subset(vars *value.Object) *value.Object {
 	if t.all || vars.Len() == 0 {
 		return vars.Clone()
@@ -194,8 +195,8 @@ func (t *Template) subset(vars *value.Object) *value.Object {
 	return o
 }
 
-// words returns everything in text that nunjucks could read as a name: what
-// stands between delimiters, with quotes taken for delimiters and not.
+// words returns everything in text that nunjucks could read as a name: the text
+// between delimiters, once with quotes as delimiters and once without.
 func words(text string) []string {
 	const delimiters = "()[]{}%*-+~/#,:|.<>=! \n\t\r\u00a0"
 	seen := map[string]bool{}
@@ -207,7 +208,7 @@ func words(text string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// mistake makes an error of what engine.js returns instead of a result.
+// mistake makes an error from the value that engine.js returns instead of a result.
 func mistake(code string, v any) error {
 	o, _ := v.(*value.Object)
 	message, ok := o.At("message").(string)
@@ -230,7 +231,7 @@ func mistake(code string, v any) error {
 	return e
 }
 
-// wrap gives errors of the JavaScript engine itself a code.
+// wrap adds a code to an error of the JavaScript engine itself.
 func wrap(err error) error {
 	var known *proviso.Error
 	if errors.As(err, &known) {

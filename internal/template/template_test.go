@@ -37,7 +37,7 @@ func isCode(err error, codes ...string) bool {
 	return errors.As(err, &e) && slices.Contains(codes, e.Code)
 }
 
-// TestRecorded compares with what nunjucks 3.2.4 gave in Node.
+// TestRecorded compares with the results of nunjucks 3.2.4 in Node.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	v, err := value.ParseJSON(recorded)
@@ -69,7 +69,7 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("%q renders as %q, %v, want an error like %q", text, got, err, message)
 			continue
 		}
-		if _, name, missing := strings.Cut(message, "template not found: "); missing { // found before it is rendered
+		if _, name, missing := strings.Cut(message, "template not found: "); missing { // found before rendering
 			if want := fmt.Sprintf("including %q: no such file", name); !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%q gives the error %q, want %q", text, err, want)
 			}
@@ -264,7 +264,7 @@ func TestManyTemplates(t *testing.T) {
 }
 
 // FuzzPlain compares templates rendered in Go with the same ones rendered by
-// nunjucks, which an empty comment makes sure of.
+// nunjucks, which an empty comment forces.
 func FuzzPlain(f *testing.F) {
 	vars := `{"a":"text","b":{"c":[1,null,{"d":true}],"length":3,"k k":"v"},"n":1.50,"z":null,"list":["x",[2]],"o":{"toString":1},"e":"é😀","env":{"A":"b"}}`
 	for _, text := range []string{

@@ -1,8 +1,8 @@
 package template
 
-// Variables returns the names of the variables that text uses outside of
-// conditions that ask whether they are there, as far as they can be known without
-// rendering it; none if text is broken.
+// Variables returns the names of the variables that text uses outside of conditions
+// that test whether they exist, as far as they can be known without rendering; none
+// if text is broken.
 func (e *Engine) Variables(text string) []string {
 	names, _ := e.Needs(text)
 	return names

@@ -1,5 +1,5 @@
-// Package textlist converts between lists of texts and values of a suite: JSON lists,
-// and lists that are written as one text with commas.
+// Package textlist converts between lists of texts and values of a suite: JSON
+// lists, and lists written as one text with commas.
 package textlist
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Of returns the texts of a list. It leaves out other members; a value that is not a
-// list has none.
+// Of returns the texts of a list and leaves out other members. For a value that is
+// not a list it returns nil.
 func Of(v any) []string {
 	list, _ := v.([]any)
 	var out []string
@@ -32,9 +32,9 @@ func Values(list []string) []any {
 	return out
 }
 
-// Split reads a list that is written as text: members separated by commas, trimmed,
-// without the empty ones. A member in double quotes keeps its commas and white space,
-// with "", \" and \\ as escapes.
+// Split reads a list written as text: members separated by commas, trimmed, without
+// empty ones. A member in double quotes keeps its commas and white space, with "",
+// \" and \\ as escapes.
 func Split(s string) ([]string, error) {
 	list := []string{}
 	for i := 0; ; {

@@ -1,6 +1,6 @@
 package tokens
 
-// Pieces are what a text is split into before byte pair encoding.
+// Pieces returns the pieces into which a text is split before byte pair encoding.
 func (e *Encoding) Pieces(text string) []string {
 	var list []string
 	for text != "" {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// cl100kPiece is the length of what this pattern matches at the start of a text:
+// cl100kPiece is the length of this pattern's match at the start of a text:
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //	 ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -26,7 +26,7 @@ func cl100kPiece(text string) int {
 	return otherPiece(text, "\r\n")
 }
 
-// o200kPiece is the length of what this pattern matches at the start of a text, where U
+// o200kPiece is the length of this pattern's match at the start of a text, where U
 // is [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and W is [\p{Ll}\p{Lm}\p{Lo}\p{M}]:
 //
 //	[^\r\n\p{L}\p{N}]?U*W+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|
@@ -55,7 +55,7 @@ func lowerWord(text string) int {
 	if n := run(text[upper:], isLower); n > 0 {
 		return upper + n
 	}
-	// The last of U* that is in W, too, ends the match.
+	// The last character of U* that is also in W ends the match.
 	at := strings.LastIndexFunc(text[:upper], isLower)
 	if at < 0 {
 		return 0
@@ -86,8 +86,8 @@ func mayPrecedeWord(r rune) bool {
 	return r != '\r' && r != '\n' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
 }
 
-// otherPiece is the length of a number, of punctuation with what may trail it, or of white
-// space, at the start of a text.
+// otherPiece is the length of a number, of punctuation with its trailing
+// characters, or of white space, at the start of a text.
 func otherPiece(text, trail string) int {
 	if n := number(text); n > 0 {
 		return n
@@ -104,7 +104,7 @@ func otherPiece(text, trail string) int {
 	if at := strings.LastIndexAny(text[:space], "\r\n"); at >= 0 {
 		return at + 1
 	}
-	if space < len(text) { // the last of several belongs to what follows
+	if space < len(text) { // the last of several belongs to the text after it
 		if _, width := utf8.DecodeLastRuneInString(text[:space]); width < space {
 			return space - width
 		}
@@ -146,7 +146,7 @@ func contraction(text string) int {
 	return 0
 }
 
-// run is the length of the characters at the start of a text that are in a set.
+// run is the length of the longest prefix of a text whose characters are in a set.
 func run(text string, in func(rune) bool) int {
 	for i, r := range text {
 		if !in(r) {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding is a way to split text into tokens. It is safe for concurrent use. The first
-// call takes about 50 ms, and the vocabulary megabytes of memory from then on.
+// Encoding splits text into tokens. It is safe for concurrent use. The first call
+// takes about 50 ms; from then on the vocabulary occupies megabytes of memory.
 type Encoding struct {
 	vocabulary func() map[string]uint32 // the rank of each token
 	next       func(text string) int    // the length of the first piece of a text that is not empty
@@ -30,9 +30,9 @@ var (
 	cl100k = Encoding{cl100kVocabulary, cl100kPiece}
 )
 
-// Count returns the number of tokens of a text. A byte that is no UTF-8 counts as U+FFFD,
-// and special tokens as the text that they are. Its time is quadratic in the length of a
-// piece: 8 KiB without a boundary take less than a tenth of a second.
+// Count returns the number of tokens in a text. A byte that is not UTF-8 counts as
+// U+FFFD, and special tokens count as plain text. Its time is quadratic in the
+// length of a piece: 8 KiB without a boundary take less than a tenth of a second.
 func (e *Encoding) Count(text string) int {
 	if !utf8.ValidString(text) {
 		text = string([]rune(text))
@@ -53,7 +53,8 @@ func (e *Encoding) Count(text string) int {
 	return n
 }
 
-// part is where a token may begin, and the rank of the token that it makes with the next.
+// part is a possible start of a token, and the rank of the token that it forms with
+// the next part.
 type part struct {
 	offset int
 	rank   uint32
@@ -61,8 +62,9 @@ type part struct {
 
 const noRank = math.MaxUint32
 
-// merged joins the neighbours of the lowest rank, the first of several, until no two make
-// a token. The result begins each token, and ends with the end of the piece.
+// merged joins the neighbours with the lowest rank, the first of equal ones, until
+// no two form a token. The result has the start of each token, and the end of the
+// piece.
 func merged(parts []part, ranks map[string]uint32, piece string) []part {
 	rank := func(from, to int) uint32 {
 		if r, ok := ranks[piece[from:to]]; ok {

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "write the vocabularies anew")
 
-// encodings are ours beside another implementation, whose vocabularies are Go literals, and
-// the patterns of tiktoken.
+// encodings are ours, another implementation whose vocabularies are Go literals,
+// and the patterns of tiktoken.
 var encodings = []struct {
 	name    string
 	own     *tokens.Encoding
@@ -34,8 +34,8 @@ var encodings = []struct {
 	{"cl100k", tokens.Cl100k(), codec.NewCl100kBase, pattern(`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`)},
 }
 
-// pattern compiles a pattern when it is first used. In brackets it is interpreted; for the
-// bare one the other implementation registers generated code.
+// pattern compiles a pattern at its first use. In brackets it is interpreted; for
+// the bare pattern the other implementation registers generated code.
 func pattern(text string) func() *regexp2.Regexp {
 	return sync.OnceValue(func() *regexp2.Regexp { return regexp2.MustCompile("(?:"+text+")", regexp2.None) })
 }
@@ -78,7 +78,7 @@ func TestVocabularies(t *testing.T) {
 	}
 }
 
-// samePieces compares the pieces of a text with what the pattern matches.
+// samePieces compares the pieces of a text with the matches of the pattern.
 func samePieces(t testing.TB, text string) {
 	t.Helper()
 	for _, e := range encodings {
@@ -97,8 +97,9 @@ func samePieces(t testing.TB, text string) {
 	}
 }
 
-// TestEveryCharacter: each character is in the same class as in the patterns: in front of,
-// between and behind letters, capitals, digits, marks, white space and punctuation.
+// TestEveryCharacter: each character is in the same class as in the patterns:
+// before, between and after letters, capitals, digits, marks, white space and
+// punctuation.
 func TestEveryCharacter(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -116,7 +117,7 @@ func TestEveryCharacter(t *testing.T) {
 	samePieces(t, b.String())
 }
 
-// parts of texts that the patterns treat in a way of their own.
+// parts are texts that the patterns treat specially.
 var parts = []string{
 	"a", "B", "word", "Word's", "it'S", "'ll", "'LL", "'re", "'", "1", "12345", "Ⅷ", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "-", "--", "/", "!", "日本", "é", "e\u0301", "\u0301",
 	"😀", "\u200d", "ǅ", "ʰ", ".", ",", "\"", "_", "{", "}", "//\n", " \n ", "\u2028", "ſ", "K", "<|endoftext|>", "ABCdef", "XMLHttp",
@@ -134,8 +135,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestCounts compares the numbers of tokens with those of the other implementation, which
-// splits white space around the ends of lines otherwise than the patterns of tiktoken say.
+// TestCounts compares the numbers of tokens with those of the other implementation,
+// which splits white space around line ends differently from tiktoken's patterns.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

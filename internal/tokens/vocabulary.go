@@ -10,9 +10,10 @@ import (
 	"unsafe"
 )
 
-// The vocabularies of tiktoken: the tokens by rank, each behind its length. They are data
-// and not Go literals, since the linker would read hundreds of thousands of symbols for
-// every program that can count tokens. `go test ./internal/tokens -update` writes them.
+// The vocabularies of tiktoken: the tokens by rank, each preceded by its length.
+// They are data and not Go literals, because the linker would read hundreds of
+// thousands of symbols for every program that can count tokens. `go test
+// ./internal/tokens -update` writes them.
 
 //go:embed o200k.gz
 var o200kData []byte
@@ -25,8 +26,8 @@ var (
 	cl100kVocabulary = sync.OnceValue(func() map[string]uint32 { return read(cl100kData) })
 )
 
-// read returns the ranks of a vocabulary. The data is part of the program: a mistake in it
-// shows in the tests.
+// read returns the ranks of a vocabulary. The data is embedded: tests would find a
+// mistake in it.
 func read(packed []byte) map[string]uint32 {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Task counts the computing of one request: the time in which it has turns, which is
-// processor time unless something else uses up the machine. It is safe for concurrent
-// use.
+// Task measures the computing time of one request: the time during which it has
+// turns. That is processor time unless another program uses up the machine. It is
+// safe for concurrent use.
 type Task struct {
 	scheduler *Scheduler
 	key       string
-	budget    time.Duration // 0 is none
-	over      error         // why work beyond the budget ends
+	budget    time.Duration // 0 means unlimited
+	over      error         // error for work beyond the budget
 	cancel    context.CancelCauseFunc
 
 	mu    sync.Mutex
-	open  int // turns
+	open  int // number of turns held
 	since time.Time
 	used  time.Duration
 	timer *time.Timer // nil without a budget
@@ -29,8 +29,8 @@ type taskKey struct{}
 type heldKey struct{}
 
 // Begin returns a context whose computing counts for a key, and its task, which the
-// caller must end. Beyond the budget the context is cancelled with over as its cause; a
-// budget of 0 is unlimited.
+// caller must end. Beyond the budget the context is cancelled with over as its
+// cause; a budget of 0 is unlimited.
 func (s *Scheduler) Begin(ctx context.Context, key string, budget time.Duration, over error) (context.Context, *Task) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &Task{scheduler: s, key: key, budget: budget, over: over, cancel: cancel}
@@ -41,7 +41,7 @@ func (s *Scheduler) Begin(ctx context.Context, key string, budget time.Duration,
 	return context.WithValue(ctx, taskKey{}, t), t
 }
 
-// End frees what the task holds. Work that goes on is cancelled.
+// End frees the resources of the task. Work that still runs is cancelled.
 func (t *Task) End() {
 	if t.timer != nil {
 		t.timer.Stop()
@@ -74,7 +74,7 @@ func (t *Task) total() time.Duration {
 	return t.used
 }
 
-// check ends the task if its budget is spent.
+// check ends the task if its budget is exhausted.
 func (t *Task) check() {
 	t.mu.Lock()
 	left := t.budget - t.total()
@@ -91,7 +91,7 @@ func (t *Task) check() {
 	}
 }
 
-// begun counts from the first turn on.
+// begun starts the clock at the first turn.
 func (t *Task) begun() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,7 @@ func (t *Task) begun() {
 	}
 }
 
-// ended stops counting with the last turn.
+// ended stops the clock at the end of the last turn.
 func (t *Task) ended() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,9 +122,9 @@ func (t *Task) ended() {
 }
 
 // Enter waits for a turn to compute. The caller must call done before it waits for
-// anything else. A caller that already has a turn in this context needs no other. The
-// error is why the task, or the context, ended. A context without a task gets no turn
-// and needs none.
+// anything else. A caller that already has a turn in this context needs no other
+// one. The error is why the task, or the context, ended. A context without a task
+// gets no turn and needs none.
 func Enter(ctx context.Context) (turn context.Context, done func(), err error) {
 	t, _ := ctx.Value(taskKey{}).(*Task)
 	if t == nil {

@@ -1,11 +1,11 @@
 // Package turns shares the processor between keys. Computing work takes a turn with
-// [Enter] and gives it back before it waits; a [Task] counts the computing of one
-// request and ends it at its budget. Start at [New] and [Scheduler.Begin]; a context
-// without a task is not limited.
+// [Enter] and gives it back before it waits; a [Task] measures the computing time
+// of one request and ends the request at its budget. Start at [New] and
+// [Scheduler.Begin]; a context without a task is not limited.
 //
-// Turns are not taken away: work gives them back between assertions, and is interrupted
-// by its own time limit. To keep others from waiting that long, the keys that compute
-// the most leave one processor to those that compute little.
+// Turns are not preempted: work gives them back between assertions, and is
+// interrupted by its own time limit. To keep others from waiting that long, the
+// keys that compute the most leave one processor to those that compute little.
 package turns
 
 import (
@@ -16,31 +16,31 @@ import (
 )
 
 const (
-	// window is the time over which the computing of a key counts.
+	// window is the time over which a key's computing counts.
 	window = time.Second
-	// recent is how long a key counts as one of those that share the processor.
+	// recent is how long a key counts as one that shares the processor.
 	recent = 5 * time.Second
-	// maxShares is how many keys are remembered; beyond it those without work are
-	// forgotten.
+	// maxShares is the number of keys that are remembered; beyond it those without work
+	// are removed.
 	maxShares = 10_000
 )
 
 // Scheduler gives turns to keys. It is safe for concurrent use.
 type Scheduler struct {
-	slots int // turns that keys of any kind may have at once
+	slots int // maximum number of ordinary turns; light ones come in addition
 
 	mu              sync.Mutex
 	shares          map[string]*share
-	queue           []*share  // with waiters
-	ordinary, light int       // turns that are taken
-	counted         time.Time // when active was counted
-	active          int       // keys that share the processor
+	queue           []*share  // shares with waiters
+	ordinary, light int       // turns held
+	counted         time.Time // time at which active was counted
+	active          int       // number of keys that share the processor
 }
 
-// share is what a key has of the processor.
+// share is a key's part of the processor.
 type share struct {
-	usage   float64   // seconds in the last window, older ones fading
-	at      time.Time // of usage, and when the key last asked
+	usage   float64   // computing seconds in the last window, with exponential decay
+	at      time.Time // time of usage, and of the key's last request
 	running int
 	waiters []*waiter // first come, first served
 }
@@ -59,7 +59,7 @@ const (
 	light    class = true // of a key that computes little, while another key computes much
 )
 
-// New returns a scheduler for so many processors.
+// New returns a scheduler for this many processors.
 func New(processors int) *Scheduler {
 	return &Scheduler{slots: max(1, processors), shares: map[string]*share{}}
 }
@@ -93,7 +93,7 @@ func (s *Scheduler) take(ctx context.Context, key string) (*share, class, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.leaveQueue(w) { // the turn came at the same time
+	if !s.leaveQueue(w) { // the turn was granted at the same time
 		s.put(k, <-w.turn, time.Now())
 	}
 	return nil, ordinary, context.Cause(ctx)
@@ -118,7 +118,7 @@ func (s *Scheduler) put(k *share, c class, now time.Time) {
 	s.dispatch(now)
 }
 
-// dispatch gives out what turns there are, to the key that computed least first.
+// dispatch grants the available turns, first to the key that computed least.
 func (s *Scheduler) dispatch(now time.Time) {
 	for len(s.queue) > 0 {
 		best := -1
@@ -142,9 +142,9 @@ func (s *Scheduler) dispatch(now time.Time) {
 	}
 }
 
-// grant takes a turn for a key if there is one. While several keys compute, one
-// processor is left to those with less than half of an equal share; their turns are
-// beside the others, because they are short.
+// grant takes a turn for a key if one is available. While several keys compute, one
+// processor is left to those with less than half of an equal share; their turns do
+// not count among the others, because they are short.
 func (s *Scheduler) grant(k *share, now time.Time) (class, bool) {
 	active := s.sharing(now)
 	most := s.slots
@@ -165,7 +165,7 @@ func (s *Scheduler) grant(k *share, now time.Time) (class, bool) {
 	return ordinary, true
 }
 
-// sharing counts the keys that asked lately, at most a hundred times a second.
+// sharing counts the keys that asked recently, at most a hundred times per second.
 func (s *Scheduler) sharing(now time.Time) int {
 	if now.Sub(s.counted) < window/100 && len(s.shares) > 1 {
 		return s.active
@@ -197,7 +197,7 @@ func (s *Scheduler) of(key string, now time.Time) *share {
 	return k
 }
 
-// settle counts what the key computed since it was last looked at.
+// settle updates the key's usage to now.
 func (k *share) settle(now time.Time) {
 	past := now.Sub(k.at).Seconds()
 	if past <= 0 {
@@ -208,7 +208,8 @@ func (k *share) settle(now time.Time) {
 	k.at = now
 }
 
-// leaveQueue removes a waiter; false if it has its turn. s.mu is held.
+// leaveQueue removes a waiter; it returns false if the waiter already has its turn.
+// s.mu is held.
 func (s *Scheduler) leaveQueue(w *waiter) bool {
 	k := w.share
 	for i, other := range k.waiters {

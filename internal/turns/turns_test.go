@@ -14,8 +14,8 @@ import (
 
 var errOver = errors.New("the budget is spent")
 
-// work takes turns of a key, each for so long, until the context ends. Time is that of
-// [synctest]: a busy machine changes nothing.
+// work takes turns of a key, each for the given time, until the context ends. The
+// clock is that of [synctest], so a busy machine has no effect.
 func work(ctx context.Context, s *turns.Scheduler, key string, each time.Duration, took *atomic.Int64) {
 	ctx, task := s.Begin(ctx, key, 0, nil)
 	defer task.End()
@@ -30,8 +30,8 @@ func work(ctx context.Context, s *turns.Scheduler, key string, each time.Duratio
 	}
 }
 
-// TestLightKeyDoesNotWait: forty workers of one key hold their turns for long; another
-// key, which computes little, gets its turns at once.
+// TestLightKeyDoesNotWait: forty workers of one key hold their turns for a long
+// time; another key, which computes little, gets its turns at once.
 func TestLightKeyDoesNotWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package usd writes amounts of US dollars for people: what a token costs as well as what a
-// team spends, never with an exponent. Start at [Text].
+// Package usd formats amounts of US dollars for people: from the cost of a token to
+// the spending of a team, never with an exponent. Start at [Text].
 package usd
 
 import (
@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// Text writes an amount with four significant digits, and at least the whole cents, such as
-// $0.000009, $0.5 and $12345.68.
+// Text formats an amount with four significant digits, and at least whole cents,
+// such as $0.000009, $0.5 and $12345.68.
 func Text(amount float64) string { return sign(amount) + "$" + digits(math.Abs(amount)) }
 
-// Cents is Text with at least two digits behind the point, for columns, such as $5.00.
+// Cents is Text with at least two digits after the point, for columns, such as
+// $5.00.
 func Cents(amount float64) string {
 	text := digits(math.Abs(amount))
 	_, behind, _ := strings.Cut(text, ".")
@@ -32,13 +33,13 @@ func sign(amount float64) string {
 	return ""
 }
 
-// digits writes an amount of at least 0.
+// digits formats an amount of at least 0.
 func digits(amount float64) string {
 	if amount >= 100 {
 		return strings.TrimSuffix(strconv.FormatFloat(amount, 'f', 2, 64), ".00")
 	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(amount, 'e', 3, 64), 64)
-	if err != nil { // no number has this form
+	if err != nil { // not reached for a number
 		rounded = amount
 	}
 	return strconv.FormatFloat(rounded, 'f', -1, 64)

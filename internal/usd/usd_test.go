@@ -31,8 +31,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzText: an amount is written as a plain number that is right to four digits or to the
-// cent, and Cents is the same number.
+// FuzzText: an amount is written as a plain number that is exact to four digits or
+// to the cent, and Cents is the same number.
 func FuzzText(f *testing.F) {
 	for _, amount := range []float64{0, 9e-06, 99.999, 99.995, 99.99499, 999.995, 12345.678, 1e9, -0.25, 5e-324, 1e300, 0.09999999, math.Copysign(0, -1)} {
 		f.Add(amount)

@@ -9,9 +9,10 @@ import (
 )
 
 // Check returns nil if text is one well-formed XML document with namespaces (XML
-// 1.0 fifth edition or 1.1, Namespaces in XML), and a *[SyntaxError] otherwise.
-// A byte order mark is accepted. Document types may name an external subset,
-// which is not read; entities may then be declared there and are accepted.
+// 1.0 fifth edition or 1.1, Namespaces in XML), and a *[SyntaxError] otherwise. A
+// byte order mark is accepted. A document type may name an external subset, which
+// is not read; unknown entities are then accepted, because the subset may declare
+// them.
 func Check(text string) error {
 	c := checker{s: text, names: newNamespaces()}
 	if err := c.document(); err != nil {
@@ -20,12 +21,12 @@ func Check(text string) error {
 	return nil
 }
 
-// checker reads a document front to back. Its methods return nil, or the mistake
-// at c.i.
+// checker reads a document from beginning to end. Its methods return nil, or the
+// mistake at c.i.
 type checker struct {
 	s          string
 	i          int
-	version    string // of the XML declaration, "" if there is none
+	version    string // version in the XML declaration, "" if there is none
 	standalone bool
 	external   bool // the document type names an external subset
 	doctype    bool
@@ -34,8 +35,8 @@ type checker struct {
 	names      *namespaces
 }
 
-// fail returns a mistake at the current position. It is typed so that no method
-// can return anything else.
+// fail returns a mistake at the current position. Its result is a concrete type, so
+// that no method can return another error.
 func (c *checker) fail(message string) *SyntaxError {
 	before := c.s[:min(c.i, len(c.s))]
 	line := 1 + strings.Count(before, "\n")
@@ -92,7 +93,7 @@ func (c *checker) next() *SyntaxError {
 	return c.openTag()
 }
 
-// skipPast moves behind the next end.
+// skipPast moves past the next end.
 func (c *checker) skipPast(end, message string) *SyntaxError {
 	n := strings.Index(c.s[c.i:], end)
 	if n < 0 {
@@ -185,8 +186,7 @@ func (c *checker) text() *SyntaxError {
 	return nil
 }
 
-// reference reads an entity or character reference and returns what it stands
-// for.
+// reference reads an entity or character reference and returns its value.
 func (c *checker) reference() (string, *SyntaxError) {
 	end := strings.IndexByte(c.s[c.i:], ';')
 	if end < 0 {
@@ -245,7 +245,7 @@ func (c *checker) isChar(r rune) bool {
 	return r <= utf8.MaxRune
 }
 
-// characters checks that every character from here on may stand in a document.
+// characters checks that every character from here on is allowed in a document.
 func (c *checker) characters() *SyntaxError {
 	start := c.i
 	for i := c.i; i < len(c.s); {
@@ -266,8 +266,8 @@ func (c *checker) characters() *SyntaxError {
 	return nil
 }
 
-// restricted are the control characters that XML 1.1 allows as references only
-// ([2a] RestrictedChar).
+// restricted reports whether r is a control character that XML 1.1 allows only as a
+// reference ([2a] RestrictedChar).
 func restricted(r rune) bool {
 	return r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r >= 0x7f && r <= 0x9f && r != 0x85
 }

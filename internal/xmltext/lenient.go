@@ -6,7 +6,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// cutSpace separates the name of a tag from what follows its first white space.
+// cutSpace separates the name of a tag from the text after its first white space.
 func cutSpace(s string) (name, rest string, ok bool) {
 	i := strings.IndexFunc(s, value.IsSpace)
 	if i < 0 {
@@ -15,8 +15,8 @@ func cutSpace(s string) (name, rest string, ok bool) {
 	return s[:i], strings.TrimLeftFunc(s[i:], value.IsSpace), true
 }
 
-// safeName returns the name that an element gets, which differs from its own for
-// members of every JavaScript object.
+// safeName returns the name under which an element is stored. It differs from the
+// element's own if every JavaScript object has a member with that name.
 func safeName(name string) (string, error) {
 	switch name {
 	case "__proto__", "constructor", "prototype":
@@ -28,8 +28,8 @@ func safeName(name string) (string, error) {
 	return name, nil
 }
 
-// attributeNames returns the names in the text of a tag behind its own name.
-// Without a quoted value, name, = and value are names each.
+// attributeNames returns the names in the text of a tag after its own name. Without
+// a quoted value, name, = and value each count as a name.
 func attributeNames(s string) []string {
 	var names []string
 	for s != "" {

@@ -16,7 +16,7 @@ func nameStart(r rune) bool {
 	return r >= 0xf900 && r <= 0xfdcf || r >= 0xfdf0 && r <= 0xfffd || r >= 0x10000 && r <= 0xeffff
 }
 
-// nameChar reports whether r may stand in a name ([4a]).
+// nameChar reports whether r may be part of a name ([4a]).
 func nameChar(r rune) bool {
 	if r < utf8.RuneSelf {
 		return nameStart(r) || r >= '0' && r <= '9' || r == '-' || r == '.'
@@ -24,7 +24,7 @@ func nameChar(r rune) bool {
 	return nameStart(r) || r == 0xb7 || r >= 0x300 && r <= 0x36f || r == 0x203f || r == 0x2040
 }
 
-// nameEnd returns where the name that begins at i ends; i if there is none.
+// nameEnd returns the end of the name that begins at i; i if there is none.
 func nameEnd(s string, i int) int {
 	if i >= len(s) {
 		return i

@@ -164,7 +164,7 @@ func (c *checker) externalID(malformed string) *SyntaxError {
 	return nil
 }
 
-// publicID reports whether s is made of characters of a public identifier ([13]).
+// publicID reports whether s has only characters of a public identifier ([13]).
 func publicID(s string) bool {
 	for _, r := range s {
 		letter := r|0x20 >= 'a' && r|0x20 <= 'z'

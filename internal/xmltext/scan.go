@@ -6,18 +6,18 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Contains looks for elements in text that have all the required paths, which
-// begin at the elements found. It reports whether there are, and whether there is
-// any element at all.
+// Contains searches text for elements that have all the required paths, which begin
+// at the elements found. ok reports whether there are any, and some whether there
+// is any element at all.
 //
 // An element is a start tag and the end tag of its name, with elements between
-// them, or an empty-element tag. An end tag that does not fit takes back all start
-// tags before it. Elements that stand side by side are read as a whole, with the
-// text between them; only if that cannot be read they are tried one by one. What
-// is inside of what was read is not tried by itself.
+// them, or an empty-element tag. An end tag that does not match discards all open
+// start tags before it. Adjacent elements are read as a whole, with the text
+// between them; only if the whole cannot be read are they tried one by one. The
+// inside of a part that was read is not tried separately.
 func Contains(text string, required []string) (ok, some bool) {
 	groups := find(text)
-	read := extent{-1, -1} // the one whole that can hold other groups: the outermost
+	read := extent{-1, -1} // the one whole that can contain other groups: the outermost
 	for i, g := range groups {
 		whole := extent{g[0].start, g[len(g)-1].end}
 		if read.start <= whole.start && whole.end <= read.end {
@@ -45,7 +45,7 @@ func Contains(text string, required []string) (ok, some bool) {
 // extent is a part of the text.
 type extent struct{ start, end int }
 
-// has reads a part and reports whether that is possible, and whether it has all
+// has reads a part. It reports whether the part can be read, and whether it has all
 // the required paths.
 func (e extent) has(text string, required []string) (read, ok bool) {
 	tree, err := Parse(text[e.start:e.end])
@@ -60,15 +60,15 @@ func (e extent) has(text string, required []string) (read, ok bool) {
 	return true, true
 }
 
-// frame is a start tag whose end tag was not met yet.
+// frame is a start tag without its end tag so far.
 type frame struct {
 	name  string
 	start int
 	found []extent // elements inside
 }
 
-// find returns the elements of text that are in no other, side by side in groups.
-// Those that stand in no start tag that counts come first.
+// find returns the elements of text that are in no other element, in groups of
+// siblings. Elements outside of all unclosed start tags come first.
 func find(text string) [][]extent {
 	s := scanner{s: text}
 	open := []frame{{}} // the first is the text itself
@@ -106,7 +106,7 @@ func collect(groups [][]extent, open []frame) [][]extent {
 	return groups
 }
 
-// scanned is a tag in a text that need not be XML.
+// scanned is a tag in a text that may not be XML.
 type scanned struct {
 	name           string
 	start, end     int
@@ -118,9 +118,9 @@ type scanner struct {
 	s string
 	i int
 
-	// passed has a bit for every opening quote that a look for the end of a tag
-	// has come by. One that comes by again is not going to find more than the
-	// first did, which keeps the time linear.
+	// passed has a bit for every opening quote that a search for the end of a tag has
+	// passed. A second search from there cannot find more than the first, so skipping
+	// it keeps the time linear.
 	passed []uint64
 }
 
@@ -156,14 +156,14 @@ func (s *scanner) next() (scanned, bool) {
 	}
 }
 
-// skip moves behind the next end after n bytes.
+// skip moves past the next end after n bytes.
 func (s *scanner) skip(end string, n int) bool {
 	at := strings.Index(s.s[s.i+n:], end)
 	s.i += n + at + len(end)
 	return at >= 0
 }
 
-// tag reads the tag at s.i. If there is none, it moves behind the <.
+// tag reads the tag at s.i. If there is none, it moves past the <.
 func (s *scanner) tag() (scanned, bool) {
 	t := scanned{start: s.i}
 	s.i++
@@ -185,8 +185,8 @@ func (s *scanner) tag() (scanned, bool) {
 	return t, true
 }
 
-// tagEnd returns the offset behind the > that ends a tag, -1 if there is none or,
-// in a strict tag, if another < comes first. Between quotes neither counts.
+// tagEnd returns the offset after the > that ends a tag. It is -1 if there is none
+// or, in a strict tag, if another < comes first. Between quotes neither counts.
 func (s *scanner) tagEnd(i int, strict bool) int {
 	for ; i < len(s.s); i++ {
 		switch c := s.s[i]; c {

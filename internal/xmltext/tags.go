@@ -72,7 +72,7 @@ func (c *checker) attributes() ([]attribute, *SyntaxError) {
 	}
 }
 
-// attributeValue reads a quoted value, references resolved.
+// attributeValue reads a quoted value and resolves its references.
 func (c *checker) attributeValue() (string, *SyntaxError) {
 	if c.i >= len(c.s) || c.s[c.i] != '"' && c.s[c.i] != '\'' {
 		return "", c.fail("unquoted attribute value")
@@ -123,23 +123,23 @@ func (c *checker) closeTag() *SyntaxError {
 	return c.expect(">", "disallowed character in closing tag")
 }
 
-// The namespaces that are bound from the start.
+// The namespaces that are bound initially.
 const (
 	xmlURI   = "http://www.w3.org/XML/1998/namespace"
 	xmlnsURI = "http://www.w3.org/2000/xmlns/"
 )
 
-// namespaces knows which prefixes are bound in the element being read.
+// namespaces holds the prefixes that are bound in the current element.
 type namespaces struct {
 	bound map[string][]string // prefix → URIs, the innermost last
-	undo  [][]string          // prefixes that each open element binds
+	undo  [][]string          // prefixes bound by each open element
 }
 
 func newNamespaces() *namespaces {
 	return &namespaces{bound: map[string][]string{"xml": {xmlURI}, "xmlns": {xmlnsURI}}}
 }
 
-// resolve returns the URI that prefix is bound to.
+// resolve returns the URI to which prefix is bound.
 func (n *namespaces) resolve(prefix string) (string, bool) {
 	uris := n.bound[prefix]
 	if len(uris) == 0 {
@@ -148,8 +148,8 @@ func (n *namespaces) resolve(prefix string) (string, bool) {
 	return uris[len(uris)-1], true
 }
 
-// enter binds what an element declares and checks its name and attributes. It
-// returns what is wrong, or "".
+// enter binds the prefixes that an element declares and checks its name and
+// attributes. It returns what is wrong, or "".
 func (n *namespaces) enter(name string, attributes []attribute, later bool) string {
 	var declared []string
 	for _, a := range attributes {
@@ -176,7 +176,7 @@ func (n *namespaces) enter(name string, attributes []attribute, later bool) stri
 	return n.use(name, attributes)
 }
 
-// leave forgets what the innermost element declared.
+// leave removes the bindings of the innermost element.
 func (n *namespaces) leave() {
 	last := len(n.undo) - 1
 	for _, prefix := range n.undo[last] {
@@ -186,7 +186,7 @@ func (n *namespaces) leave() {
 	n.undo = n.undo[:last]
 }
 
-// use checks the prefixes of an element and that no attribute is there twice.
+// use checks the prefixes of an element and that no attribute occurs twice.
 func (n *namespaces) use(name string, attributes []attribute) string {
 	prefix, _, ok := splitName(name)
 	if !ok {

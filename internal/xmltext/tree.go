@@ -8,9 +8,9 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// Tree is what a document holds, as paths see it. A node is text alone, or an
-// object of its elements by name, its attributes as "@_name" and, beside those,
-// its text as "#text"; elements of one name under one parent are a list.
+// Tree is the content of a document in the form for paths. A node is text alone, or
+// an object of its elements by name, its attributes as "@_name" and, if it has
+// either, its text as "#text"; elements of one name under one parent are a list.
 type Tree struct{ root *node }
 
 type node struct {
@@ -20,8 +20,8 @@ type node struct {
 	text       bool // there is text that is not white space
 }
 
-// Has reports whether the dotted path leads to something. A step into a list is
-// its index from 0.
+// Has reports whether the dotted path leads to a node, an attribute or a text. A
+// step into a list is an index from 0.
 func (t *Tree) Has(path string) bool {
 	at := []*node{t.root}
 	list := false
@@ -53,8 +53,8 @@ func index(list []*node, step string) ([]*node, bool) {
 	return list[i : i+1], true
 }
 
-// member returns the elements called key; none, but true, for an attribute or a
-// text. The root is an object even if it holds nothing but text.
+// member returns the elements called key. For an attribute or a text it returns
+// none, but true. The root is an object even if it contains only text.
 func (n *node) member(key string) ([]*node, bool) {
 	if key == "#text" {
 		return nil, n.text && (n.name == "" || len(n.attributes)+len(n.elements) > 0)
@@ -73,10 +73,10 @@ func (n *node) member(key string) ([]*node, bool) {
 }
 
 // Parse reads a tree leniently: end tags need not match, elements need not end,
-// attributes need no value, there may be several roots. A *[SyntaxError] is left
-// for markup that does not end, for more than 101 open elements, and for names
-// that the parser whose verdicts this package reproduces refuses: __proto__,
-// constructor and prototype.
+// attributes need no value, there may be several roots. The error is a
+// *[SyntaxError] for markup that does not end, for more than 101 open elements, and
+// for the names __proto__, constructor and prototype, which the parser whose
+// verdicts this package reproduces refuses.
 func Parse(text string) (*Tree, error) {
 	root := &node{}
 	p := lenient{s: text, at: root, root: root}
@@ -93,7 +93,7 @@ type lenient struct {
 	i       int
 	root    *node
 	at      *node   // innermost open element
-	open    []*node // what the elements that are open stand in
+	open    []*node // parents of the open elements
 	text    bool    // text since the last element that is not white space
 	doctype bool
 }
@@ -127,7 +127,7 @@ func (p *lenient) next() error {
 	return p.openTag()
 }
 
-// until moves behind the next end after skip bytes and returns what is before it.
+// until moves past the next end after skip bytes and returns the text before it.
 func (p *lenient) until(end string, skip int, message string) (string, error) {
 	n := strings.Index(p.s[min(p.i+skip, len(p.s)):], end)
 	if n < 0 {
@@ -138,7 +138,7 @@ func (p *lenient) until(end string, skip int, message string) (string, error) {
 	return data, nil
 }
 
-// save gives the text read so far to the element it stands in.
+// save adds the text read so far to the element that contains it.
 func (p *lenient) save() {
 	p.at.text = p.at.text || p.text
 	p.text = false
@@ -200,8 +200,8 @@ func (p *lenient) documentType() error {
 	return &SyntaxError{Message: "unclosed DOCTYPE"}
 }
 
-// tag reads from the < up to end, which does not count between quotes, and
-// returns what is between them.
+// tag reads from the < up to end, which does not count between quotes, and returns
+// the text between them.
 func (p *lenient) tag(end string) (string, bool) {
 	for i := p.i + 1; i < len(p.s); i++ {
 		switch c := p.s[i]; {

@@ -109,7 +109,7 @@ func TestContains(t *testing.T) {
 		{"<p><br><c/></p>", "c", true, true},
 		{"x <a>1</a> y <b>2</b>", "a,b", true, true},
 		{"<a/><br><c/>", "a,c", false, true},
-		{"<w><a/></w>", "a", false, true},                // inside of what was read
+		{"<w><a/></w>", "a", false, true},                // inside of a part that was read
 		{"<a><b/></a><a/>", "a.b", false, true},          // as a whole, a is a list
 		{"<a><b/></a><constructor/>", "a.b", true, true}, // the whole cannot be read
 		{"<a/><t><b/></z><a/>", "b", false, true},
@@ -174,7 +174,7 @@ func FuzzXML(f *testing.F) {
 		if ok && !some {
 			t.Errorf("%q: contains XML but no element", s)
 		}
-		// A document contains itself, unless only the prolog keeps it from that.
+		// A document contains itself, unless only the prolog prevents that.
 		if strict == nil && err == nil && !some {
 			t.Errorf("%q: a document without an element", s)
 		}
