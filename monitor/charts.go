@@ -211,7 +211,11 @@ func (c *Charts) drop() {
 	}
 	if at < 0 {
 		at = 0
-		c.end(c.state.Charts[0].alarm(), "there are too many charts")
+		for _, r := range []*recovery{c.state.Charts[0].Recovery, c.state.Charts[0].Mended} {
+			if r != nil {
+				c.end(r.Alarm, "there are too many charts")
+			}
+		}
 	}
 	c.state.Charts = slices.Delete(c.state.Charts, at, at+1)
 	c.state.Dropped++

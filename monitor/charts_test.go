@@ -96,6 +96,25 @@ func TestChartsAreBounded(t *testing.T) {
 	}
 }
 
+// TestDroppedChartsEndTheirAlarms: where every chart has an open alarm, the one that is dropped
+// for a new version takes its alarm with it, also one about errors.
+func TestDroppedChartsEndTheirAlarms(t *testing.T) {
+	t.Parallel()
+	c := monitor.NewCharts(tone(), monitor.Options{})
+	for v := range monitor.MaxCharts + 20 {
+		list := observations(rand.New(rand.NewPCG(4, 4)), v*40, 40, 0)
+		for i := range list {
+			list[i].Version, list[i].Status = fmt.Sprint("v", v), proviso.Errored
+			list[i].Time = began.Add(time.Duration(v*40+i) * time.Second)
+			list[i].At = list[i].Time
+		}
+		c.Observe(list, list[len(list)-1].At)
+	}
+	if n := len(c.Open()); n != monitor.MaxCharts {
+		t.Errorf("%d alarms are open for %d charts", n, len(c.View()))
+	}
+}
+
 func TestLoadChartsOfDamage(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "null", "[]", `{"format": 2}`, `{"format": 1, "charts": [null]}`, `{"format": 1, "open": [null]}`, `{"format":1,"charts":[{"failures":[[1]]}]}`, `{"format":1,"charts":[{"seen":{"halves":["AA"]}}]}`} {

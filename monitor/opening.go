@@ -188,18 +188,16 @@ func (c *Charts) closeSuperseded(now time.Time) []*Alarm {
 			at = c.state.Clock
 		}
 		for _, r := range []*recovery{one.Recovery, one.Mended} {
-			if r != nil {
-				list = append(list, c.closeID(r.Alarm, at, "there is no traffic of this version and judge any more"))
+			if r == nil {
+				continue
+			}
+			if a := c.closeID(r.Alarm, at, "there is no traffic of this version and judge any more"); a != nil {
+				list = append(list, a)
 			}
 		}
 		one.Recovery, one.Mended, one.Undecide = nil, nil, newDetector
 		one.restart(one.Last)
 	}
-	slices.SortFunc(list, func(a, b *Alarm) int {
-		if a == nil || b == nil {
-			return 0
-		}
-		return cmp.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(list, func(a, b *Alarm) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
