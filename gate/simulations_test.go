@@ -113,7 +113,7 @@ func (t *orderTable) add(scenario, cases int, got []shares) {
 
 func (t *orderTable) markdown() string {
 	var b strings.Builder
-	b.WriteString("## Other orders\n\nAll cells above with at least 50 cases. The first two columns are the worst cell, the others are means.\n\n| order | false fail, worst | pass at a drop by the margin, worst | pass without a change | fail, one assertion −10 | fail, one assertion −20 |\n|---|---|---|---|---|---|\n")
+	b.WriteString("## Other orders\n\nThis table covers all cells above with at least 50 cases. The first two columns are the worst cell; the others are means.\n\n| order | false fail, worst | pass at a drop by the margin, worst | pass without a change | fail, one assertion −10 | fail, one assertion −20 |\n|---|---|---|---|---|---|\n")
 	for i, o := range orders {
 		fmt.Fprintf(&b, "| %s | %.3f | %.3f | %v | %v | %v |\n", o.name, t.falseFail[i], t.falsePass[i], t.passes[i], t.power[i][0], t.power[i][1])
 	}
@@ -123,7 +123,7 @@ func (t *orderTable) markdown() string {
 // largeTable simulates a drop of 1 point in 2,000 cases.
 func largeTable() string {
 	var b strings.Builder
-	b.WriteString("## 2,000 cases and a drop of 1 point\n\nA drop that is real and smaller than the margin: it passes with a note. Without the least drop of an assertion, or with the test of the suite first, it would be blocked.\n\n| cases | assertions | as built | assertions fail for a drop of any size | … of the margin | the test of the suite before the margin |\n|---|---|---|---|---|---|\n")
+	b.WriteString("## 2,000 cases and a drop of 1 point\n\nA real drop that is smaller than the margin passes with a note. Without the least drop of an assertion, or with the test of the suite first, the gate would block it.\n\n| cases | assertions | as built | assertions fail for a drop of any size | … of the margin | the test of the suite before the margin |\n|---|---|---|---|---|---|\n")
 	for _, p := range populations {
 		for _, shared := range []bool{false, true} {
 			x := cell{population: p, scenario: scenario{"", 0.01, 0}, cases: 2000, repeats: 1, assertions: cmp.Or(p.assertions, 20), shared: shared}
@@ -137,7 +137,7 @@ func largeTable() string {
 // judgeTable simulates a judge with errors, decided by raw and by corrected verdicts.
 func judgeTable() string {
 	var b strings.Builder
-	b.WriteString("## A judge with errors\n\nFive judged assertions, flaky cases, one repeat; the judge passes .95 of the good and fails .85 of the bad outputs, measured with 200 good and 100 bad labels. It shows .8 of a drop, so that raw verdicts pass too much at the margin.\n\n| assertions | truth | cases | raw | corrected |\n|---|---|---|---|---|\n")
+	b.WriteString("## A judge with errors\n\nThere are five judged assertions, flaky cases and one repeat. The judge passes .95 of the good outputs and fails .85 of the bad ones, measured with 200 good and 100 bad labels. It shows .8 of a drop, so raw verdicts pass too often at the margin.\n\n| assertions | truth | cases | raw | corrected |\n|---|---|---|---|---|\n")
 	for _, shared := range []bool{false, true} {
 		for _, s := range []scenario{scenarios[0], {"all −2 points", 0.02, 0}, scenarios[3], scenarios[4]} {
 			for _, n := range []int{100, 200, 400, 1000} {
