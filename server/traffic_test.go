@@ -103,7 +103,7 @@ func TestMistakesOfTraffic(t *testing.T) {
 		{"GET", "/v1/events?segment=de", "", "segment has to be a name and a value such as lang:de", 422},
 		{"GET", "/v1/events?feedback=sideways", "", `feedback has to be up or down, not \"sideways\"`, 422},
 		{"GET", "/v1/events?watch=nope", "", `there is no watch \"nope\"`, 404},
-		{"GET", "/v1/events?after=xyz", "", "the cursor is none", 422},
+		{"GET", "/v1/events?after=xyz", "", "the cursor does not come from this list", 422},
 		{"GET", "/v1/events/none", "", "there is no event", 404},
 		{"GET", "/v1/conversations/none", "", "there is no conversation", 404},
 		{"POST", "/v1/events", `{"events": [{"id": "..", "agent": ".", "conversation": "..", "output": "x"}]}`, `id cannot be \"..\", which means another place in an address; agent cannot be`, 202},
