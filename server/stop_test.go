@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -87,7 +88,18 @@ func TestStreamEnds(t *testing.T) {
 	if !strings.Contains(text.String(), "event: progress\nid: running-1-0\n") {
 		t.Errorf("events: %q", text.String())
 	}
-	if err := f.stop(); err != nil {
+	stopped := make(chan error, 1)
+	go func() { stopped <- f.stop() }()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Errorf("the stream ends with %v", err)
+	}
+	select {
+	case err := <-stopped:
+		t.Errorf("stopped (%v) before the row in progress has ended", err)
+	default:
+	}
+	p.let <- struct{}{}
+	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
 }
