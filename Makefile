@@ -58,16 +58,11 @@ demos: demo demo-support demo-models demo-judge demo-spade demo-mutate demo-gate
 LONGEST    := ./cmd/proviso ./sandbox ./server ./report ./attacks ./store/sqlite
 TEST_PROCS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-# Test binaries live for seconds and have small heaps, so the runtime collects often, which takes
-# a tenth of their time. With 200 it collects half as often. With 400 proxy's TestUpload, which
-# bounds memory, fails. The program sets a percentage of its own (cmd/proviso/heap.go).
-TEST_GOGC  ?= 200
-
 # The program is linked once, not in every package that runs it. Its copy changes only when
 # the program does, so that results stay cached. `make lint` has all of go vet.
 test: build ## run the tests; make test-slow, test-postgres and browser have those that take longer or need more
 	@mkdir -p dist/test && { cmp -s proviso dist/test/proviso || cp proviso dist/test/proviso; }
-	GOGC=$(TEST_GOGC) PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off -p $(TEST_PROCS) $(LONGEST) ./...
+	PROVISO_TEST_PROGRAM='$(CURDIR)/dist/test/proviso' go test -vet=off -p $(TEST_PROCS) $(LONGEST) ./...
 
 # What make test has of it:
 #   attacks on the sandbox   in namespaces, as the user that runs it; here without namespaces

@@ -53,9 +53,12 @@ var databases sync.Map
 
 // openStore opens a database, and creates it if it does not exist. It is closed at the end of
 // the test, unless the test closes it.
-func openStore(t *testing.T, path string) testStore {
+func openStore(t *testing.T, path string, change ...func(*sqldb.Options)) testStore {
 	t.Helper()
 	o := sqldb.Options{Poll: 20 * time.Millisecond, Retry: func(int) time.Duration { return time.Millisecond }}
+	for _, f := range change {
+		f(&o)
+	}
 	var db testStore
 	var err error
 	if onPostgres() {
