@@ -20,7 +20,11 @@ const (
 // stopped, and an earlier one does not start.
 func TestVersionsSideBySide(t *testing.T) {
 	t.Parallel()
-	database := postgrestest.Database(t)
+	// The processes of other tests are connected to the shared database.
+	database, err := postgrestest.StartFor(t).Create("versions")
+	if err != nil {
+		t.Fatal(err)
+	}
 	now, err := postgres.Steps()
 	if err != nil {
 		t.Fatal(err)
