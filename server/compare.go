@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -53,7 +54,7 @@ func (s *Server) compareRuns(c *call) error {
 	budget := s.o.CPUBudget * time.Duration(1+rows/rowsOfBudget)
 	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, budget, overBudget(budget))
 	defer task.End()
-	key := fmt.Sprintf("compare\n%s\n%s\n%d\n%s\n%d", c.project, base.ID, base.Totals.Rows(), head.ID, head.Totals.Rows())
+	key := fmt.Sprintf("compare\n%s\n%s\n%d\n%s\n%d\n%d", c.project, base.ID, base.Totals.Rows(), head.ID, head.Totals.Rows(), s.alignedAt())
 	packed, err := s.comparison(ctx, c, key, func() ([]byte, error) { return s.compared(ctx, c.kept, base, head) })
 	if over := task.Err(); err != nil && over != nil {
 		return over
@@ -65,6 +66,15 @@ func (s *Server) compareRuns(c *call) error {
 		return err
 	}
 	return c.sendPacked(packed)
+}
+
+// alignedAt is when the alignment was last changed, which changes corrected comparisons; 0 if
+// there is none.
+func (s *Server) alignedAt() int64 {
+	if info, err := os.Stat(s.o.Alignment); err == nil {
+		return info.ModTime().UnixNano()
+	}
+	return 0
 }
 
 // comparison returns a cached comparison, or makes one when it is the key's turn. The key waits

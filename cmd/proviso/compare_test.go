@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,6 +99,33 @@ func TestCompareCorrects(t *testing.T) {
 	if a.Corrected == nil || a.Difference.Value > -0.199 || a.Corrected.Difference.Value > -0.399 || a.Corrected.Difference.Low > -0.4 || a.Corrected.Difference.High < -0.4 {
 		t.Errorf("%+v, corrected %+v", a.Difference, a.Corrected)
 	}
+	same := func(where string, get func(path string, into any), base, head string) {
+		t.Helper()
+		shown := got
+		shown.Assertions = nil
+		if get("/v1/compare?base="+base+"&head="+head, &shown); len(shown.Assertions) == 0 || shown.Assertions[0].Corrected == nil || *shown.Assertions[0].Corrected != *a.Corrected {
+			t.Errorf("%s: %+v", where, shown)
+		}
+	}
+	v := startView(t, dir, "--run-dir", dir)
+	if status, body, err := v.get(v.link); status != http.StatusOK {
+		t.Fatalf("%d %s %v", status, body, err)
+	}
+	same("view", func(path string, into any) { v.json(t, path, into) }, filepath.Base(filepath.Dir(base)), filepath.Base(filepath.Dir(head)))
+	p := startServe(t, t.TempDir(), "", "--alignment", filepath.Join(dir, ".proviso", "alignment.json"))
+	var ids [2]string
+	for i, run := range []string{base, head} {
+		code, out := printed(t, "push", run, p.url)
+		if code != exitOK {
+			t.Fatal(out)
+		}
+		ids[i] = path.Base(strings.TrimSpace(out))
+	}
+	same("serve", func(path string, into any) {
+		if _, body := p.ask(http.MethodGet, path, ""); json.Unmarshal([]byte(body), into) != nil {
+			t.Error(body)
+		}
+	}, ids[0], ids[1])
 	if out := compare(other, head); !strings.Contains(out, "judge not measured") || !strings.Contains(out, `! The judges differ: "model#2" and "model#1".`) {
 		t.Error(out)
 	}

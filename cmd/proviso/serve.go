@@ -17,9 +17,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
 	"github.com/proviso-eval/proviso/server/outage"
+	"github.com/proviso-eval/proviso/stats"
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
@@ -76,7 +78,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	f.tls.register(fs)
-	fs.StringVar(&f.server.Alignment, "alignment", "", "`FILE` that `proviso align --save=FILE` writes, so that the page of judges shows how far each agrees with people")
+	fs.StringVar(&f.server.Alignment, "alignment", "", "`FILE` that `proviso align --save=FILE` writes, so that the page of judges shows how far each agrees with people, and comparisons correct for its errors")
 	countVar(fs, &f.workers, "workers", "", 4, 0, "execute `N` runs at a time; 0 leaves runs and watches to `proviso worker`")
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "limit of the body of a request, in `BYTES`")
 	fs.Int64Var(&o.RunLimit, "run-limit", 256<<20, "limit of a run that is pushed, in `BYTES`")
@@ -171,6 +173,9 @@ func (a *app) serve(ctx context.Context, f *serveCommand) error {
 	err := f.checkAlignment()
 	if err != nil {
 		return err
+	}
+	if file := f.server.Alignment; file != "" {
+		f.server.JudgeErrors = func(_ string, list ...*gate.Run) map[string]stats.Confusion { return a.judgeErrorsIn(file, list...) }
 	}
 	if f.at, err = f.place.of(a); err != nil {
 		return err

@@ -215,8 +215,14 @@ func (a *app) compareSides(base, head *side, flakes []gate.Flake) (*gate.Compari
 }
 
 // judgeErrors returns the measured errors of the judges in the given runs, by assertion.
+// folder is the suite's folder, which holds the alignment.
 func (a *app) judgeErrors(folder string, list ...*gate.Run) map[string]stats.Confusion {
-	kept, err := align.Load(filepath.Join(alignmentFolder(folder), align.File))
+	return a.judgeErrorsIn(filepath.Join(alignmentFolder(folder), align.File), list...)
+}
+
+// judgeErrorsIn is judgeErrors with the alignment in a file.
+func (a *app) judgeErrorsIn(file string, list ...*gate.Run) map[string]stats.Confusion {
+	kept, err := align.Load(file)
 	if err != nil {
 		a.warn(err.Error())
 		return nil

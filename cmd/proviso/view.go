@@ -87,6 +87,7 @@ func (a *app) serveView(ctx context.Context, f *viewCommand, what *shown) error 
 	s, err := server.New(server.Options{
 		Store: what.store, Judge: noJudge{}, Version: versionName(), Env: a.env,
 		OpenToken: token, Hosts: []string{"localhost"}, Folder: what.name, Alignment: filepath.Join(alignmentFolder(""), align.File),
+		JudgeErrors: a.judgeErrors,
 		Log:         slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError})),
 		StopTimeout: viewStop,
 		Ready: func() {
