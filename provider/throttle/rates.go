@@ -277,11 +277,14 @@ func (s *rates) take(g permit.Grant, at time.Time) {
 	}
 }
 
-// giveBack restores the counts that a failed Share did not deliver, for the next call.
+// giveBack restores what a failed Share did not deliver, for the next call. Refusals of the epoch
+// are not among it: late, they would lower a rate that has fallen since.
 func (s *rates) giveBack(a *permit.Ask) {
 	s.ask.Sent += a.Sent
 	s.ask.Spent += a.Spent - a.UnusedTokens
 	s.ask.Wait = max(s.ask.Wait, a.Wait)
+	s.ask.Accepted += a.Accepted
+	s.ask.Refusals += a.Refusals
 }
 
 // goAlone continues at the rate of the last share, without other processes.
