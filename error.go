@@ -135,6 +135,36 @@ func (m Mistake) String() string {
 // warnings.
 type Mistakes []Mistake
 
+// maxMistakes limits the list of one file.
+const maxMistakes = 100
+
+// Full reports whether the list has 100 mistakes, so that [Mistakes.Add] only counts further
+// ones.
+func (m Mistakes) Full() bool { return len(m) >= maxMistakes }
+
+// Add adds a mistake. If the list is full, its last mistake counts the rest, as
+// [MoreMistakes] does.
+func (m *Mistakes) Add(one Mistake) {
+	if !m.Full() {
+		*m = append(*m, one)
+		return
+	}
+	if len(*m) == maxMistakes {
+		*m = append(*m, Mistake{Warning: true})
+	}
+	last := &(*m)[maxMistakes]
+	*last = MoreMistakes(last.More+max(1, one.More), last.Warning && one.Warning)
+}
+
+// AddAt is [Mistakes.Add] for a place that takes long to find: it calls place only if the
+// list is not full.
+func (m *Mistakes) AddAt(place func() Place, one Mistake) {
+	if !m.Full() {
+		one.Place = place()
+	}
+	m.Add(one)
+}
+
 // Error returns one line per mistake that is not a warning.
 func (m Mistakes) Error() string {
 	var lines []string

@@ -129,11 +129,8 @@ type Line struct {
 	Removed bool // the label is removed; only its id is known
 }
 
-// maxMistakes bounds the number of mistakes kept per file.
-const maxMistakes = 100
-
 // ReadLines reads a file of lines written by [AppendLine] and [AppendRemoval], and
-// reports every mistake in it. file is the name for messages. The error is a read error
+// reports its mistakes. file is the name for messages. The error is a read error
 // of r.
 func ReadLines(file string, r io.Reader) (list []Line, mistakes proviso.Mistakes, err error) {
 	for at, err := range document.Lines(r) {
@@ -158,9 +155,7 @@ func ReadLines(file string, r io.Reader) (list []Line, mistakes proviso.Mistakes
 		if broken == nil {
 			m.Place.Line, m.Place.Column = at.Number, 1
 		}
-		if len(mistakes) < maxMistakes {
-			mistakes = append(mistakes, m)
-		}
+		mistakes.Add(m)
 	}
 	return list, mistakes, nil
 }

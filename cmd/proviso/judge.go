@@ -22,6 +22,7 @@ import (
 	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // judgeCommand holds the flags of judge.
@@ -259,13 +260,13 @@ func (a *app) printResponse(req *judge.Request, resp *judge.Response, format str
 		_, err := io.WriteString(a.out, resp.Text(req, a.terminal(true)))
 		return err
 	}
-	return a.printJSON(resp)
+	return value.WriteJSON(a.out, resp, "")
 }
 
 // judgeTemplates lists the shipped criteria.
 func (a *app) judgeTemplates(format string) error {
 	if format == formatJSON {
-		return a.printJSON(criteria.Templates())
+		return value.WriteJSON(a.out, criteria.Templates(), "")
 	}
 	_, err := io.WriteString(a.out, criteria.Text(criteria.Templates()))
 	return err
@@ -301,7 +302,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	}
 	a.sayModels(f.asked)
 	if f.format == formatJSON {
-		err = a.printJSON(report)
+		err = value.WriteJSON(a.out, report, "")
 	} else {
 		_, err = io.WriteString(a.out, report.Text())
 	}
@@ -349,7 +350,7 @@ func (a *app) linted(found any, n int, unread, what, format string) error {
 		fmt.Fprintln(a.err, "proviso: "+unread)
 	}
 	if format == formatJSON {
-		if err := a.printJSON(found); err != nil {
+		if err := value.WriteJSON(a.out, found, ""); err != nil {
 			return coded(err)
 		}
 	} else if n == 0 && unread == "" {

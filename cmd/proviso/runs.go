@@ -20,6 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // runsFlags are the flags of runs and its commands.
@@ -109,7 +110,7 @@ func (a *app) listRuns(f *runsFlags) error {
 		list = list[:f.limit]
 	}
 	if f.format == formatJSON {
-		return writeJSON(a.out, map[string]any{"runs": list})
+		return value.WriteJSON(a.out, map[string]any{"runs": list}, "  ")
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintf(a.out, "No run is kept in %s; `proviso eval` keeps them there\n", printable(a.runsDir(f)))

@@ -105,7 +105,7 @@ func (p *Proposal) JSON() ([]byte, error) {
 	if len(p.Asked)+len(p.Ruled) > 0 {
 		o.Set(candidate.ProvenanceKey, p.state())
 	}
-	return format.JSON(o, "  ")
+	return value.EncodeJSON(o, "  ")
 }
 
 // report adds the results of models.

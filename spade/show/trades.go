@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Trades are the data for the reports of spade frontier.
@@ -266,7 +267,7 @@ func (t Trades) JSON() ([]byte, error) {
 		}
 		list = append(list, j)
 	}
-	return format.JSON(map[string]any{"frontier": list}, "  ")
+	return value.EncodeJSON(map[string]any{"frontier": list}, "  ")
 }
 
 // Sizes in the picture of trade-offs, in pixels.
