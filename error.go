@@ -1,6 +1,7 @@
 package proviso
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -73,6 +74,26 @@ func ErrorAt(pointer, code, format string, args ...any) *Error {
 // for errors.Is.
 func Because(cause error, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: cause, whole: true}
+}
+
+// WithCode gives an error a code, unless it has one or is nil.
+func WithCode(code string, err error) error {
+	if _, coded := errors.AsType[*Error](err); coded || err == nil {
+		return err
+	}
+	return Errorf(code, "%w", err)
+}
+
+// WithPointer gives an error a pointer into the suite, unless it has one. An error without
+// a code becomes [Invalid].
+func WithPointer(pointer string, err error) *Error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = Errorf(Invalid, "%w", err)
+	}
+	at := *e
+	at.Pointer = cmp.Or(at.Pointer, pointer)
+	return &at
 }
 
 // Place is a position in a file that a person can open.

@@ -110,7 +110,7 @@ func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]st
 	}
 	changed, err := snap.Changed(withCode(seen.sorted()))
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	if len(changed) == 0 && wrong != nil {
 		changed = []string{"a suite with mistakes, whose files are not all known,"}
@@ -123,12 +123,11 @@ func (a *app) changedSince(ctx context.Context, since string, f evalFlags) ([]st
 func commitAt(ctx context.Context, dir, name string) (*githistory.Snapshot, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	snap, err := githistory.At(ctx, dir, name)
-	var known *proviso.Error
-	if err != nil && ctx.Err() == nil && !errors.As(err, &known) {
-		return nil, proviso.Errorf(proviso.Invalid, "%w", err)
+	if ctx.Err() == nil {
+		err = proviso.WithCode(proviso.Invalid, err)
 	}
 	return snap, err
 }

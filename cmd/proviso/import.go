@@ -171,16 +171,16 @@ func writeNew(dir string, files []convert.File, hint string) error {
 		case err == nil:
 			return proviso.Errorf(proviso.Invalid, "%s exists already, and no file is changed: %s", name, hint)
 		case !errors.Is(err, fs.ErrNotExist):
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 	}
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 		if err := createFile(name, f.Data); err != nil {
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 	}
 	return nil

@@ -150,7 +150,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	}
 	a.sayModels(f.asked)
 	if err := a.printResponse(req, resp, f.format); err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	return exitWith(responseCode(resp))
 }
@@ -200,7 +200,7 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var wrong judge.Mistakes
 	if !errors.As(err, &wrong) {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	var list proviso.Mistakes
 	for _, e := range wrong {
@@ -298,7 +298,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	case errors.As(err, &e) && len(e.Valid) > 0:
 		return usageError{err, "expected " + strings.Join(e.Valid, ", ")}
 	case err != nil:
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	a.sayModels(f.asked)
 	if f.format == formatJSON {
@@ -307,7 +307,7 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 		_, err = io.WriteString(a.out, report.Text())
 	}
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	return exitWith(attackCode(report, f.threshold))
 }
@@ -351,7 +351,7 @@ func (a *app) linted(found any, n int, unread, what, format string) error {
 	}
 	if format == formatJSON {
 		if err := value.WriteJSON(a.out, found, ""); err != nil {
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 	} else if n == 0 && unread == "" {
 		fmt.Fprintln(a.out, "nothing to say about "+what)

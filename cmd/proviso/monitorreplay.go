@@ -134,7 +134,7 @@ func (a *app) printReplay(f *monitorReplay, out *replayOutput) error {
 		_, err = io.WriteString(a.out, out.text())
 	}
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	if out.undecided() {
 		return exitError{exitUndecided}

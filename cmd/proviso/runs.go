@@ -61,7 +61,7 @@ func (a *app) runsDir(f *runsFlags) string { return cmp.Or(f.dir, a.stateDir()) 
 func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 	runs, err := runfile.List(a.runsDir(f))
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	list, suites := []report.Kept{}, []string{}
 	unread, why := 0, error(nil)
@@ -278,7 +278,7 @@ func (a *app) pruneRuns(f *runsFlags, before time.Time, keep int, dry bool) erro
 	dir := a.runsDir(f)
 	runs, err := runfile.List(dir)
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	var ids []string
 	for _, r := range runs[min(keep, len(runs)):] {

@@ -173,7 +173,7 @@ func (t Trades) notes() []string {
 // Text shows the trade-offs to a person.
 func (t Trades) Text(o report.TerminalOptions) []byte {
 	p := &page{o: o}
-	p.line("%s\n", p.paint("1", t.title()))
+	p.line("%s\n", p.o.Paint(report.Bold, t.title()))
 	rows := [][]string{tradeColumns}
 	for _, x := range t.List {
 		rows = append(rows, t.cells(x))
@@ -197,13 +197,13 @@ func (t Trades) Text(o report.TerminalOptions) []byte {
 		}
 		line := strings.TrimRight(b.String(), " ")
 		if i == 0 {
-			line = p.paint("1", line)
+			line = p.o.Paint(report.Bold, line)
 		}
 		p.line("%s", line)
 	}
 	p.line("")
 	for _, note := range append(t.notes(), tradesLegend) {
-		p.line("%s", p.paint("2", note))
+		p.line("%s", p.o.Paint(report.Dim, note))
 	}
 	return p.Bytes()
 }

@@ -220,7 +220,7 @@ func UpdateText(u Update, o report.TerminalOptions) []byte {
 		if i > 0 {
 			t.line("")
 		}
-		t.line("%s", t.paint("1", s.title))
+		t.line("%s", t.o.Paint(report.Bold, s.title))
 		for _, line := range s.lines {
 			t.line("  %s", line)
 		}
