@@ -191,9 +191,6 @@ func (l *Label) OfRow(row record.Row) error {
 // NoAssertion returns the error for a label on a missing assertion. where describes the
 // place that has the assertions in names instead.
 func NoAssertion(name, where string, names []string) error {
-	e := &proviso.Error{Code: proviso.Invalid, Pointer: "/assertion", Message: where + " has no assertion " + quoted(name), Valid: names}
-	if near := document.Nearest(name, names); near != "" {
-		e.Message += "; did you mean " + quoted(near) + "?"
-	}
-	return e
+	return &proviso.Error{Code: proviso.Invalid, Pointer: "/assertion", Valid: names,
+		Message: where + " has no assertion " + quoted(name) + document.DidYouMean(name, names)}
 }

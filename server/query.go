@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -30,8 +32,8 @@ func (c *call) readQuery() error {
 		switch {
 		case key == projectParam: // read by enter
 		case !slices.Contains(names, key):
-			message, _ := nearestTo("unknown parameter "+strconv.Quote(shortened(key)), key, names)
-			return &proviso.Error{Code: proviso.Invalid, Message: message, Valid: names}
+			return &proviso.Error{Code: proviso.Invalid, Valid: names,
+				Message: fmt.Sprintf("unknown parameter %q%s", shortened(key), document.DidYouMean(key, names))}
 		case len(values) > 1:
 			return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
 		}

@@ -113,8 +113,8 @@ func findRun(dir, name string) (string, error) {
 	found := slices.DeleteFunc(slices.Clone(runs), func(r runfile.Info) bool { return !strings.HasPrefix(r.ID, name) })
 	switch len(found) {
 	case 0:
-		if near := document.Nearest(name, everyID(runs)); near != "" {
-			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s: did you mean %s?", name, dir, near)
+		if hint := document.DidYouMean(name, everyID(runs)); hint != "" {
+			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s%s", name, dir, hint)
 		}
 		if ids := idsOf(runs); len(ids) < len(runs) {
 			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s: the newest are %s; `proviso runs` lists them", name, dir, listed(ids, len(runs)))

@@ -87,10 +87,8 @@ func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 		a.warn(fmt.Sprintf("%s left out: %v", plural(unread, "run"), why))
 	}
 	if len(list) == 0 && len(suites) > 0 {
-		e := &proviso.Error{Code: proviso.NotFound, Message: fmt.Sprintf("no run of a suite %q is kept", f.suite), Valid: suites}
-		if near := document.Nearest(f.suite, suites); near != "" {
-			e.Message += fmt.Sprintf("; did you mean %q?", near)
-		}
+		e := proviso.Errorf(proviso.NotFound, "no run of a suite %q is kept%s", f.suite, document.DidYouMean(f.suite, suites))
+		e.Valid = suites
 		return nil, e
 	}
 	return list, nil
