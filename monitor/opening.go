@@ -140,7 +140,7 @@ func digits(f float64) int {
 }
 
 // breaks opens the alarm for an assertion that cannot be decided.
-func (c *Charts) breaks(one *chart, family int, o *Observation) *Alarm {
+func (c *Charts) breaks(one *chart, o *Observation) *Alarm {
 	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, counted(one.Errors+one.All.N, "evaluation"))
 	a := c.silent(NoDecision, one.Assertion, one.Version+"\x00"+one.Judge, reason, o.clock())
 	a.Version, a.Judge = one.Version, one.Judge

@@ -87,6 +87,35 @@ type Key struct {
 	Revoked   time.Time // zero if it is in force
 }
 
+// KeyFile is the form of a key in files and in the output of commands. Times that have not
+// come are nil.
+type KeyFile struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Project   Project    `json:"project"`
+	Hint      string     `json:"hint"`
+	Secret    string     `json:"secret,omitempty"` // only of a new key
+	Scopes    []Scope    `json:"scopes"`
+	Budget    *float64   `json:"budget"`
+	Spent     float64    `json:"spent"`
+	Providers []string   `json:"providers"`
+	Created   time.Time  `json:"created"`
+	LastUsed  *time.Time `json:"last_used"`
+	Revoked   *time.Time `json:"revoked"`
+}
+
+// File returns the key as a [KeyFile], with its secret unless that is "".
+func (k Key) File(secret string) KeyFile {
+	come := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	return KeyFile{k.ID, k.Name, k.Project, k.Hint, secret, k.Scopes, k.Budget, k.Spent, append([]string{}, k.Providers...),
+		k.Created, come(k.LastUsed), come(k.Revoked)}
+}
+
 // Can reports whether the key has a scope, or admin. A revoked key has no
 // scope.
 func (k Key) Can(s Scope) bool {

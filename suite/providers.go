@@ -245,6 +245,6 @@ func (p *providerReader) dollar(doc *document.Document, at, s string) {
 		return
 	}
 	if m := shellName().FindStringSubmatch(s); m != nil {
-		p.warn(doc, at, nil, "${%s} is not filled in; write {{ env.%s }}", m[1], m[1])
+		p.warn(doc, at, "${%s} is not filled in; write {{ env.%s }}", m[1], m[1])
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/export"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/value"
@@ -127,7 +126,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			return err
 		}
 		if f.format == formatJSON {
-			err = value.WriteJSON(a.out, export.Key(k, secret), "  ")
+			err = value.WriteJSON(a.out, k.File(secret), "  ")
 		} else {
 			_, err = fmt.Fprintln(a.out, secret)
 		}
@@ -162,7 +161,7 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 			return err
 		}
 		if f.format == formatJSON {
-			return value.WriteJSON(a.out, export.Key(k, ""), "  ")
+			return value.WriteJSON(a.out, k.File(""), "  ")
 		}
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
 		return err
@@ -171,9 +170,9 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	if f.format == formatJSON {
-		shown := []export.Object{}
+		shown := []store.KeyFile{}
 		for _, k := range list {
-			shown = append(shown, export.Key(k, ""))
+			shown = append(shown, k.File(""))
 		}
 		return value.WriteJSON(a.out, map[string]any{"keys": shown}, "  ")
 	}

@@ -98,7 +98,7 @@ type lines struct {
 	n  int
 }
 
-func (l *lines) add(o Object) error {
+func (l *lines) add(o any) error {
 	line, err := compact(o)
 	if err != nil {
 		return proviso.WithCode(proviso.Unavailable, err)
@@ -119,7 +119,7 @@ func (x *exporting) keys(w *lines) error {
 		if string(k.Project) != x.project {
 			return nil
 		}
-		return w.add(Key(*k, ""))
+		return w.add(k.File(""))
 	})
 }
 
