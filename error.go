@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // Codes of [Error]. [Meanings] maps them to exit codes and HTTP statuses.
@@ -130,14 +132,11 @@ type Mistake struct {
 // MoreMistakes returns the mistake that stands for n others at the end of a truncated
 // list.
 func MoreMistakes(n int, warning bool) Mistake {
-	noun := "mistake"
+	noun := "more mistake"
 	if warning {
-		noun = "warning"
+		noun = "more warning"
 	}
-	if n > 1 {
-		noun += "s"
-	}
-	return Mistake{Code: Invalid, Message: fmt.Sprintf("and %d more %s", n, noun), Warning: warning, More: n}
+	return Mistake{Code: Invalid, Message: "and " + excerpt.Plural(n, noun), Warning: warning, More: n}
 }
 
 // String returns the mistake on one line: place, message, nearest name.

@@ -133,23 +133,7 @@ func whole[T any](list func(context.Context, store.Page) (store.List[T], error))
 
 // all yields the items of all pages of a list. It ends after an error.
 func all[F, T any](ctx context.Context, list listing[F, T], f F) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		for page := (store.Page{Limit: store.MaxPage}); ; {
-			part, err := list(ctx, f, page)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for i := range part.Items {
-				if !yield(&part.Items[i], nil) {
-					return
-				}
-			}
-			if page.After = part.Next; part.Next == "" {
-				return
-			}
-		}
-	}
+	return store.All(ctx, store.By(list, f))
 }
 
 // sendList sends the requested page of a list, converted for clients. It also returns errors

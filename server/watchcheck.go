@@ -273,7 +273,7 @@ func (s *Server) checkTarget(target string) error {
 // unknownAgent adds a warning if other agents sent events and the watch's agent did not.
 func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 	var names []string
-	for a, err := range all(c.r.Context(), whole(c.kept.ListAgents), struct{}{}) {
+	for a, err := range store.All(c.r.Context(), c.kept.ListAgents) {
 		if err != nil {
 			return nil, err
 		}

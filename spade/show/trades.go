@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/selection"
@@ -73,7 +74,7 @@ func (t Trades) failed(x selection.Trade) string {
 func pointText(x selection.Trade) string {
 	switch x.Axis {
 	case selection.BySize:
-		return "at most " + format.Counted(int(x.At), "candidate", "candidates")
+		return "at most " + excerpt.Plural(int(x.At), "candidate")
 	case selection.ByBudget:
 		return "at most " + format.Dollars(x.At)
 	}
