@@ -38,6 +38,7 @@ var ranks = map[string]int{
 	"web":                         1,
 	"store/postgres/postgrestest": 1,
 	"internal/marked":             1,
+	"internal/shape":              2,
 
 	"permit":              1,
 	"internal/kind":       2,
