@@ -28,11 +28,11 @@ type Readiness struct {
 // WaitingNow is the queue of runs.
 type WaitingNow struct {
 	Queued  int     `json:"queued" doc:"Runs that wait for a worker, those that are waiting, too"`
-	Waiting int     `json:"waiting" doc:"Those that no worker that lives can execute"`
-	Age     float64 `json:"oldest_s" doc:"Seconds since the first of them was created; 0 if there is none"`
+	Waiting int     `json:"waiting" doc:"Queued runs that no living worker can execute"`
+	Age     float64 `json:"oldest_s" doc:"Seconds since the oldest queued run was created; 0 if there is none"`
 	Running int     `json:"running" doc:"Runs that are executed, by any process"`
-	Overdue int     `json:"overdue" doc:"Running ones whose worker is silent, and that no other has taken up"`
-	Still   float64 `json:"still_s" doc:"Seconds since the running run that has had no new row for longest had one, or was begun; 0 if none is running"`
+	Overdue int     `json:"overdue" doc:"Running runs whose worker is silent and that no other worker has taken over"`
+	Still   float64 `json:"still_s" doc:"Longest time in seconds that a running run has had no new row, or since it began if it has none; 0 if none is running"`
 }
 
 func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok"}) }

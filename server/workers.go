@@ -10,11 +10,11 @@ import (
 
 // WorkersNow counts the processes that execute runs.
 type WorkersNow struct {
-	Count     int  `json:"count" doc:"Workers, and servers that work themselves, that have said lately that they go on"`
+	Count     int  `json:"count" doc:"Workers, and servers that work themselves, that reported recently"`
 	Jobs      int  `json:"jobs" doc:"Runs that they execute at a time, together"`
 	Able      *int `json:"able,omitempty" doc:"How many of them can execute one of the queued runs; missing if none is queued"`
 	Replaying int  `json:"replaying,omitempty" doc:"How many of them replay recorded answers: they take only runs of servers that do, too"`
-	Unfit     int  `json:"unfit" doc:"How many of them take no runs now, because of themselves: GET /v1/workers says why"`
+	Unfit     int  `json:"unfit" doc:"How many of them take no runs now, because of a problem of their own: GET /v1/workers says why"`
 }
 
 // Worker is a process that executes runs: a worker, or a server that executes them itself.
@@ -27,7 +27,7 @@ type Worker struct {
 	Only    string    `json:"only,omitempty" doc:"What a run has to need for it to take the run, such as --replay: it has recorded answers, and asks no model"`
 	Unfit   string    `json:"unfit,omitempty" doc:"Why it takes no runs now, whatever these need, such as a full disk"`
 	Started time.Time `json:"started_at"`
-	Seen    time.Time `json:"seen_at" doc:"When it last said that it goes on"`
+	Seen    time.Time `json:"seen_at" doc:"When it last reported"`
 }
 
 // WorkerList lists the processes that execute runs.
