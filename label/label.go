@@ -29,8 +29,8 @@ const (
 	Unsure Verdict = "unsure"
 )
 
-// Verdicts returns the names of all verdicts.
-func Verdicts() []string { return []string{string(Pass), string(Fail), string(Unsure)} }
+// verdicts returns the names of all verdicts.
+func verdicts() []string { return []string{string(Pass), string(Fail), string(Unsure)} }
 
 // Limits of a label. An error for exceeding one has the code Limit.
 const (
@@ -90,8 +90,8 @@ type Label struct {
 // Check returns why a label is invalid, or nil.
 func (l *Label) Check() error {
 	switch {
-	case !slices.Contains(Verdicts(), string(l.Verdict)):
-		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: Verdicts()}
+	case !slices.Contains(verdicts(), string(l.Verdict)):
+		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: verdicts()}
 	case !l.one():
 		return proviso.Errorf(proviso.Invalid, "a label is about an evaluation, a row of a run, or an event: one of them")
 	case l.Run == "" && l.Index != 0:

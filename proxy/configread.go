@@ -182,7 +182,7 @@ func (r *configReader) address(at string, v any) *url.URL {
 }
 
 func (r *configReader) record(at string, v any) *Record {
-	c := &Record{Sample: 1, Buffer: DefaultBuffer}
+	c := &Record{Sample: 1, Buffer: defaultBuffer}
 	o := r.members(at, v,
 		member{"to", func(at string, v any) { c.To = r.address(at, v) }},
 		member{"key_env", func(at string, v any) {
@@ -245,7 +245,7 @@ func (r *configReader) size(at string, v any) int64 {
 	}
 	if !(n >= minBuffer && n <= maxBuffer) {
 		r.wrong(at, "expected a size from 1MiB to 16GiB, such as 64MiB, found %s", shown(v))
-		return DefaultBuffer
+		return defaultBuffer
 	}
 	return int64(n)
 }
