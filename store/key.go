@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/glob"
 )
 
 // Scope is a right of an API key.
@@ -128,34 +129,7 @@ func (k Key) MayAsk(provider string) bool {
 	if len(k.Providers) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(k.Providers, func(glob string) bool { return matches(glob, provider) })
-}
-
-// matches reports whether a glob matches a whole text, in time at most
-// proportional to the product of their lengths.
-func matches(glob, text string) bool {
-	g, t := []rune(glob), []rune(text)
-	i, j := 0, 0
-	star, from := -1, 0 // position of the last star, and of the text after its match
-	for j < len(t) {
-		switch {
-		case i < len(g) && g[i] == '*':
-			star, from = i, j
-			i++
-		case i < len(g) && (g[i] == '?' || g[i] == t[j]):
-			i++
-			j++
-		case star >= 0:
-			from++
-			i, j = star+1, from
-		default:
-			return false
-		}
-	}
-	for i < len(g) && g[i] == '*' {
-		i++
-	}
-	return i == len(g)
+	return slices.ContainsFunc(k.Providers, func(pattern string) bool { return glob.Match(pattern, provider) })
 }
 
 // Check returns why a key is invalid, or nil.
