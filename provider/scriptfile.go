@@ -97,7 +97,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 		return nil, s.invalid("expected a script, such as %s:provider%s", language, map[string]string{"python": ".py", "ruby": ".rb"}[language])
 	}
 	if o.Code == nil || o.Files == nil {
-		return nil, s.failed(proviso.Unavailable, "no interpreter for %s here", language)
+		return nil, s.failed(proviso.Unavailable, "no interpreter for %s is available", language)
 	}
 	data, err := o.Files.ReadFile(file)
 	if err != nil {
@@ -272,7 +272,7 @@ func rowOfAsk(ask proviso.Ask) *value.Object {
 
 // beside returns the cache key of what code gets besides the prompt.
 func beside(kind string, ask proviso.Ask) string {
-	return blobs.Key(kind, value.Stringify(sorted(ask.Vars)), ask.Label)
+	return blobs.Key(kind, value.Stringify(value.Sorted(ask.Vars)), ask.Label)
 }
 
 // call waits for a worker and runs a function of the file.

@@ -159,7 +159,7 @@ func cellsOfCase(one *value.Object) (cells *value.Object, why string) {
 	for i, a := range list {
 		cell, ok := expectedCell(a)
 		if !ok {
-			return nil, "its assertion " + strconv.Itoa(i+1) + " is more than a type and a value"
+			return nil, "its assertion " + strconv.Itoa(i+1) + " has more than a type, a value and a threshold"
 		}
 		column := "__expected"
 		if i > 0 {
@@ -197,7 +197,7 @@ func expectedCell(a any) (string, bool) {
 		candidates = []string{kind + "(" + value.FormatNumber(threshold) + "): " + text}
 	}
 	for _, cell := range candidates {
-		if cell != "" && Same(sorted(cells.ParseExpected(cell)), sorted(o)) {
+		if cell != "" && same(value.Sorted(cells.ParseExpected(cell)), value.Sorted(o)) {
 			return cell, true
 		}
 	}
