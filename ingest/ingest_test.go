@@ -98,8 +98,8 @@ func TestReadFeedback(t *testing.T) {
 	for _, c := range []struct{ thumb, want string }{
 		{`{"event":"e","user":"u","value":1}`, ""},
 		{`{"trace_id":"t","value":-1,"comment":"no"}`, ""},
-		{`{"value":1}`, ": a thumb names an event or a trace_id, one of them"},
-		{`{"event":"e","trace_id":"t","value":2}`, ": a thumb names an event or a trace_id, one of them; /value: value has to be 1 or -1, not 2"},
+		{`{"value":1}`, ": a thumb needs either an event or a trace_id"},
+		{`{"event":"e","trace_id":"t","value":2}`, ": a thumb needs either an event or a trace_id; /value: value has to be 1 or -1, not 2"},
 		{`{"event":"e","vlaue":1}`, `/vlaue: unknown field "vlaue"; did you mean value?; : value is missing: 1 or -1`},
 	} {
 		f, wrong := ingest.ReadFeedback(object(t, c.thumb), now)
@@ -165,8 +165,8 @@ func TestRules(t *testing.T) {
 		{`[{"pattern":"\\d+"},{"field":"user","hash_env":"SALT"},{"field":"metadata.email"}]`, ""},
 		{`{}`, "/redact: the rules have to be a list, not an object"},
 		{`[1]`, "/redact/0: a rule has to be an object with pattern or field, not a number"},
-		{`[{}]`, "/redact/0: a rule has a pattern or a field, one of them"},
-		{`[{"pattern":"("}]`, "/redact/0/pattern: the pattern is no regular expression of RE2: error parsing regexp: missing closing ): `(`"},
+		{`[{}]`, "/redact/0: a rule needs either a pattern or a field"},
+		{`[{"pattern":"("}]`, "/redact/0/pattern: the pattern is not a valid RE2 regular expression: error parsing regexp: missing closing ): `(`"},
 		{`[{"pattern":"x*"}]`, "/redact/0/pattern: the pattern matches the empty text, so that it would match everywhere"},
 		{`[{"patern":"x"}]`, `/redact/0/patern: unknown field "patern"; did you mean pattern?`},
 		{`[{"field":"usr"}]`, `/redact/0/field: there is no field "usr"; did you mean user?`},

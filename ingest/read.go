@@ -305,7 +305,7 @@ func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 	r.known(feedbackFields)
 	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", maxComment), Time: r.time("time")}
 	if (f.Event == "") == (f.TraceID == "") {
-		r.wrong(proviso.Invalid, "", "a thumb names an event or a trace_id, one of them")
+		r.wrong(proviso.Invalid, "", "a thumb needs either an event or a trace_id")
 	}
 	switch v := o.At("value"); v {
 	case 1.0, -1.0:

@@ -89,7 +89,7 @@ func (s *Server) unread(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return s.tooLarge()
 	}
-	return problem(codeMalformed, "the body ended before its end").because(err)
+	return problem(codeMalformed, "the body is incomplete").because(err)
 }
 
 // repeatable reports whether an idempotency key applies to the request. Responses with a secret

@@ -182,7 +182,7 @@ func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 // itemsOfRun makes items from the rows of a run.
 func (s *Server) itemsOfRun(c *call, in *NewLabelQueue, o label.Options) ([]label.Item, error) {
 	if in.Events != nil || in.Filter != "" {
-		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")
+		return nil, pointed("/run", proviso.Invalid, "send exactly one of run, events and filter")
 	}
 	run, err := s.seenRunOf(c, in.Run)
 	if err != nil {

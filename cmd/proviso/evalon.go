@@ -152,7 +152,7 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 	if r.began {
 		end = "; it was cancelled"
 		if err := r.client.JSON(ctx, http.MethodPost, r.run.JoinPath("cancel"), nil, &struct{}{}); err != nil {
-			end = "; it goes on, because it could not be cancelled: " + err.Error()
+			end = "; it continues, because it could not be cancelled: " + err.Error()
 		}
 	}
 	return proviso.Errorf(proviso.Invalid, "%s has %s, and the suite here has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
@@ -281,7 +281,7 @@ func readRows(body io.Reader, add func(int, []byte) error) error {
 		}
 		index, ok := runfile.RowIndex(row)
 		if !ok {
-			return errors.New("an item is no row")
+			return errors.New("an item is not a row")
 		}
 		if err := add(index, row); err != nil {
 			return kept{err}

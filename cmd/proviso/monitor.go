@@ -31,9 +31,9 @@ func newMonitorForget(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget --user USER",
 		Short: "Remove the events and thumbs of a user from a server",
-		Long: "forget removes what a server has of a user in its traffic: events with their texts, thumbs, and the\n" +
+		Long: "forget removes a user's traffic from a server: events with their texts, thumbs, and the\n" +
 			"reasons of verdicts on these events. Counts and rates stay. USER is the name as agents send it; a server\n" +
-			"whose rules hash it finds it all the same. Datasets and labels that people made of events stay.\n\n" +
+			"whose rules hash names finds it, too. Datasets and labels that people made of events stay.\n\n" +
 			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
 			"holds an API key with the scope admin. What is removed cannot be restored.",
 		Args: noArgs,

@@ -74,7 +74,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
 	f.place.register(fs, "the data")
-	fs.BoolVar(&f.afterCopy, "after-copy", false, "go on with a SQLite file that store copy has copied to another database")
+	fs.BoolVar(&f.afterCopy, "after-copy", false, "continue with a SQLite file that store copy has copied to another database")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	f.tls.register(fs)

@@ -258,7 +258,7 @@ func (s *sentence) affix(name, verb, before string, values []any, shown string, 
 	}
 	if scope != nil && scope.At("each") == "item" && name == "starts" {
 		if listMarker.Get().MatchString(fmt.Sprint(values[0])) {
-			s.refuse(delta.ResponseFormat, "%s is the marker of a list item, which is no part of it", shown)
+			s.refuse(delta.ResponseFormat, "%s is the marker of a list item, which is not part of it", shown)
 			return
 		}
 	}
