@@ -109,7 +109,7 @@ func (l *Label) Check() error {
 	}
 	for _, s := range l.Evidence {
 		if s.Start < 0 || s.End <= s.Start {
-			return proviso.Errorf(proviso.Invalid, "evidence from %d to %d is no part of an output: start is from 0, end is greater", s.Start, s.End)
+			return proviso.Errorf(proviso.Invalid, "evidence from %d to %d is not a part of an output: start is from 0, end is greater", s.Start, s.End)
 		}
 	}
 	for _, t := range [...]struct {

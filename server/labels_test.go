@@ -133,7 +133,7 @@ func TestWrongLabels(t *testing.T) {
 		{`{"evaluation": "eval_none", "assertion": "cites", "label": "fail"}`, 404, "", "eval_none"},
 		{`{"run": "RUN", "index": 0, "label": "fail"}`, 422, "", `"assertion" is missing`},
 		{`{"run": "RUN", "index": 0, "assertion": "cites", "label": "fail", "evidence": [{"start": 0, "end": 16}]}`, 422, "/evidence/0/end", "the output has 15 UTF-16 units"},
-		{`{"run": "RUN", "index": 0, "assertion": "cites", "label": "fail", "evidence": [{"start": 3, "end": 3}]}`, 422, "", "is no part of an output"},
+		{`{"run": "RUN", "index": 0, "assertion": "cites", "label": "fail", "evidence": [{"start": 3, "end": 3}]}`, 422, "", "is not a part of an output"},
 		{`{"run": "RUN", "index": 0, "assertion": "cites", "label": "fail", "note": "` + strings.Repeat("x", 4001) + `"}`, 422, "", "more than 4000"},
 		{`{"run": "RUN", "index": 0, "assertion": "cites", "label": "fail", "by": "Ben"}`, 403, "", "admin"},
 	} {

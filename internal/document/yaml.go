@@ -183,7 +183,7 @@ func (b *builder) mapping(n *yaml.Node, depth int) (built, error) {
 			return built{}, err
 		}
 		if o.Has(key) {
-			return built{}, b.fail(k, "the key %q stands here twice; the first is on line %d", key, findKey(n, key).Line)
+			return built{}, b.fail(k, "the key %q is repeated; the first is on line %d", key, findKey(n, key).Line)
 		}
 		v, err := b.value(c, depth+1)
 		if err != nil {

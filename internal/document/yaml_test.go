@@ -86,8 +86,8 @@ func TestYAMLMistakes(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"tab", "a:\n\tb: 1\n", "s.yaml:2:1: a tab in the indentation; YAML is indented with spaces"},
 		{"tab after spaces", "a:\n  b: 1\n \tc: 1\n", "s.yaml:3:2: a tab in the indentation; YAML is indented with spaces"},
-		{"duplicate", "a: 1\nb: 2\na: 3\n", `s.yaml:3:1: the key "a" stands here twice; the first is on line 1`},
-		{"duplicate inside", "x:\n  - a: 1\n    a: 3\n", `s.yaml:3:5: the key "a" stands here twice; the first is on line 2`},
+		{"duplicate", "a: 1\nb: 2\na: 3\n", `s.yaml:3:1: the key "a" is repeated; the first is on line 1`},
+		{"duplicate inside", "x:\n  - a: 1\n    a: 3\n", `s.yaml:3:5: the key "a" is repeated; the first is on line 2`},
 		{"template", "a: {{name}}\n", "s.yaml:1:4: quote the template: YAML reads {{ … }} without quotes as a mapping"},
 		{"template and text", "a: {{name}} is here\n", "quote the template"},
 		{"several documents", "a: 1\n---\nb: 1\n", "a second YAML document begins here"},

@@ -48,7 +48,7 @@ func Name(text string) (owner, name string, err error) {
 	}
 	for _, part := range []string{owner, name} {
 		if part == "" || part == "." || part == ".." || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
-			return "", "", proviso.Errorf(proviso.Invalid, "%s is no prompt of the hub; OWNER/NAME is expected", value.Stringify(text))
+			return "", "", proviso.Errorf(proviso.Invalid, "%s is not a prompt name; expected OWNER/NAME", value.Stringify(text))
 		}
 	}
 	return owner, name, nil

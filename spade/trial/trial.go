@@ -314,7 +314,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {
-		r.Mistake(r.at(line), "", "the id %q stands in line %d already", t.ID, r.at(first))
+		r.Mistake(r.at(line), "", "the id %q is already on line %d", t.ID, r.at(first))
 		wrong = true
 	}
 	r.lines[t.ID] = line

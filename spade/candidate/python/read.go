@@ -105,7 +105,7 @@ func (f *pythonFile) read(code string) {
 			continue // such as a helper that candidates call and that is in no list of them
 		}
 		if before, ok := names[s.name]; ok {
-			f.wrong(s.line, true, "a function %s stands before; this one counts", s.name)
+			f.wrong(s.line, true, "a function %s is defined earlier; this one counts", s.name)
 			f.found = slices.DeleteFunc(f.found, func(k int) bool { return k == before })
 			f.used[before] = true
 		}
