@@ -56,13 +56,13 @@ func TestReadEvent(t *testing.T) {
 func TestMistakesOfEvents(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ event, want string }{
-		{`{}`, ": id is missing; : agent is missing; : output is missing, and so is error; an event has one of them"},
+		{`{}`, ": id is missing; : agent is missing; : output and error are missing; an event needs one of them"},
 		{`{"id":"","agent":"a","output":""}`, "/id: id is empty"},
 		{`{"agent":"a","output":""}`, ": id is missing"},
 		{`{"id":"..","agent":"a","conversation":".","output":""}`, `/id: id cannot be "..", which means another place in an address; /conversation: conversation cannot be ".", which means another place in an address`},
 		{`{"id":"a/../b","agent":"../a","output":""}`, ""},
 		{`{"id":"e","agent":"a","error":"timeout"}`, ""},
-		{`{"id":"e","agent":"a","output":null}`, ": output is missing, and so is error; an event has one of them"},
+		{`{"id":"e","agent":"a","output":null}`, ": output and error are missing; an event needs one of them"},
 		{`{"id":"e","agent":"a","output":null,"error":"timeout"}`, ""},
 		{`{"id":"e","agent":"a","output":"x","ouput":"y"}`, `/ouput: unknown field "ouput"; did you mean output?`},
 		{`{"id":7,"agent":"a","output":"x","time":"yesterday"}`, `/id: id has to be text, not a number; /time: time has to be a time such as 2026-01-31T09:00:00Z, not "yesterday"`},

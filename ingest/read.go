@@ -191,7 +191,7 @@ func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
 		Latency: time.Duration(r.number("latency_ms", float64(math.MaxInt64/int64(time.Millisecond))) * float64(time.Millisecond)), Error: r.text("error", MaxError),
 	}
 	if o.At("output") == nil && e.Error == "" { // null means no answer, unlike an empty text
-		r.wrong(proviso.Invalid, "", "output is missing, and so is error; an event has one of them")
+		r.wrong(proviso.Invalid, "", "output and error are missing; an event needs one of them")
 	}
 	return e, r.mistakes
 }

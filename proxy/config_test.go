@@ -48,7 +48,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"upstream: {openai: https://x.example}\nupstreams: {metrics: https://x.example, A: ftp://x, c: 'https://u:secret@x/', d: https://x/?key=secret, e: 7, f: https://x/../y}",
 			`c.yaml:1:1: unknown key "upstream", expected upstreams, record, identify, versions, redact (did you mean "upstreams"?)
 c.yaml:2:22: the name metrics is taken: the proxy itself answers at /metrics
-c.yaml:2:44: the name "A" stands in paths: expected lower case letters, digits, hyphens, dots and underscores
+c.yaml:2:44: the name "A" is used in paths: expected lower case letters, digits, hyphens, dots and underscores
 c.yaml:2:44: expected an address such as https://api.example.com, found "ftp://x"
 c.yaml:2:56: expected an address without user, query and fragment: keys are forwarded from requests, and key_env names that of the server
 c.yaml:2:82: expected an address without user, query and fragment: keys are forwarded from requests, and key_env names that of the server

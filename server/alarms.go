@@ -27,7 +27,7 @@ type AlarmShown struct {
 // AlarmView is an alarm with the notices sent about it.
 type AlarmView struct {
 	AlarmShown
-	Notices []NoticeView `json:"notices" doc:"What people were told, newest first"`
+	Notices []NoticeView `json:"notices" doc:"The notifications, newest first"`
 }
 
 // NoticeView is a message to people about an alarm.

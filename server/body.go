@@ -64,7 +64,7 @@ func sentAs(want string, h http.Header) error {
 		return problem(codeMediaType, "Content-Type has to be "+want+", not "+strconv.Quote(shortened(h.Get("Content-Type"))))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read here: send it uncompressed, without this header")
+		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not supported: send it uncompressed, without this header")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestSharedRatesAlone(t *testing.T) {
 	for i, want := range []string{
 		`level=WARN msg="the rate of a model cannot be shared; this process continues with its last share" per_minute=30 error="no connection"`,
 		`level=INFO msg="the rate of a model is shared with the other processes again"`,
-		`level=WARN msg="the rate of a model cannot be shared; this process continues by itself, as no limit is known" error="no connection"`,
+		`level=WARN msg="the rate of a model cannot be shared; this process continues on its own, as no limit is known" error="no connection"`,
 	} {
 		if i >= len(lines) || !strings.HasSuffix(lines[i], want) {
 			t.Errorf("line %d: %q, want %q", i, lines, want)

@@ -13,7 +13,7 @@ func suiteKeys() []keyRow {
 		{Key: "cases", Support: wrong, Right: "tests", Doc: "the cases belong under tests"},
 		{Key: "commandLineOptions", Kind: kind.Object, Doc: "defaults for flags, in camel case"},
 		{Key: "concurrency", Support: wrong, Right: "evaluateOptions.maxConcurrency", Doc: "it belongs under evaluateOptions"},
-		{Key: "config", Support: wrong, Doc: "the settings of a provider stand in its own entry"},
+		{Key: "config", Support: wrong, Doc: "the settings of a provider belong in its own entry"},
 		{Key: "defaultTest", Kind: kind.Any, Doc: "merged into every case"},
 		{Key: "delay", Support: wrong, Right: "evaluateOptions.delay", Doc: "it belongs under evaluateOptions"},
 		{Key: "derivedMetrics", Kind: kind.List, Doc: "numbers computed from named scores"},

@@ -288,7 +288,7 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 		return nil
 	}
 	if _, set := s.env.Lookup("PROMPTFOO_FAILED_TEST_EXIT_CODE"); code == exitFailed && promptfooFile(s.File) && !set {
-		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo answers 100 here (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
+		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo exits with 100 (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
 	}
 	return exitError{code}
 }

@@ -30,7 +30,7 @@ type remoteFlags struct {
 
 func (f *remoteFlags) registerRemote(fs *pflag.FlagSet) {
 	f.given = fs
-	fs.StringVar(&f.on, "on", "", "run on the workers of the server at this `URL`, and keep the rows here")
+	fs.StringVar(&f.on, "on", "", "run on the workers of the server at this `URL`, and keep the rows on this machine")
 	fs.StringVar(&f.project, "project", "", "with --on: run in this `PROJECT`; needs a key with the scope admin (default that of the key)")
 }
 
@@ -155,7 +155,7 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 			end = "; it continues, because it could not be cancelled: " + err.Error()
 		}
 	}
-	return proviso.Errorf(proviso.Invalid, "%s has %s, and the suite here has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
+	return proviso.Errorf(proviso.Invalid, "%s has %s, and the local suite has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
 }
 
 func (r *remote) page() string { return transport.URL(client.RunPage(r.run)) }

@@ -172,7 +172,7 @@ func TestOnAnotherVersion(t *testing.T) {
 		name, refusal string // refusal of the cancellation
 		want          string
 	}{
-		{"cancelled", "", "has 3 rows, and the suite here has 1: it has changed, or the server has another version of proviso; it was cancelled"},
+		{"cancelled", "", "has 3 rows, and the local suite has 1: it has changed, or the server has another version of proviso; it was cancelled"},
 		{"not cancelled", `{"detail": "only its own key can cancel"}`, "another version of proviso; it continues, because it could not be cancelled: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (a *app) openLabels(f *spadeLabel, entries []trial.Entry) (*label.Log, erro
 		a.warn(fmt.Sprintf("the last line of %s was incomplete and is removed: %s", f.labels, shortName(log.Cut)))
 	}
 	if log.Stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left alone: of other outputs than these", plural(log.Stale, "label"), f.labels))
+		a.warn(fmt.Sprintf("%s of %s left alone: for other outputs than these", plural(log.Stale, "label"), f.labels))
 	}
 	return log, nil
 }

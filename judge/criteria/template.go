@@ -143,7 +143,7 @@ func inlineParams(c proviso.Criterion) (string, *value.Object, *proviso.Error) {
 	}
 	name = strings.TrimSpace(name)
 	if c.Params != nil {
-		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q stand both in the template and in params", name)
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are given both in the template and in params", name)
 	}
 	doc, err := document.ParseYAML("", []byte("{"+rest))
 	if err != nil {

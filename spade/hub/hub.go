@@ -171,7 +171,7 @@ func (r *reader) once(ctx context.Context, path string) (o *value.Object, wait t
 	v, err := value.ParseReply(ctx, string(data))
 	o, ok := v.(*value.Object)
 	if err != nil || !ok {
-		return nil, 0, proviso.Errorf(proviso.Unavailable, "the hub answered with something that is no JSON object; is %s the address of LangSmith's API?", r.Server)
+		return nil, 0, proviso.Errorf(proviso.Unavailable, "the hub answered with something that is not a JSON object; is %s the address of LangSmith's API?", r.Server)
 	}
 	return o, 0, nil
 }

@@ -122,7 +122,7 @@ type gridReader struct {
 
 func (s *gridReader) header(header []string) bool {
 	if len(header) < 2 || !strings.EqualFold(header[0], "id") || !strings.EqualFold(header[1], "label") {
-		s.Mistake(1, "", "the header must begin with id,label and go on with the names of the candidates")
+		s.Mistake(1, "", "the header must begin with id,label and continue with the names of the candidates")
 		return false
 	}
 	seen := map[string]bool{}

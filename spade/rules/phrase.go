@@ -97,7 +97,7 @@ func (s *sentence) templates(phrases []string, shown string) (values []any, ok b
 	for _, p := range phrases {
 		v, ok := s.template(p)
 		if !ok {
-			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			s.refuse(delta.Inclusion, "%s contains a placeholder that is not a variable of the prompt", shown)
 			return nil, false
 		}
 		values = append(values, v)

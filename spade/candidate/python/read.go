@@ -24,7 +24,7 @@ func Read(file string, data []byte) ([]*proviso.Assertion, proviso.Mistakes) {
 	code := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
 	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}, listed: map[string]bool{}}
 	if strings.ContainsRune(code, 0) {
-		f.wrong(0, false, "it is no text")
+		f.wrong(0, false, "it is not a text")
 		return nil, f.mistakes
 	}
 	f.read(code)
