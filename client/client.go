@@ -11,7 +11,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"time"
 
@@ -65,7 +64,7 @@ func (c *Client) Do(ctx context.Context, method string, u *url.URL, body io.Read
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	if c.key != "" {
-		if u.Scheme == "http" && !ThisMachine(u.Hostname()) {
+		if u.Scheme == "http" && !transport.ThisMachine(u.Hostname()) {
 			c.warn("the key of " + KeyVariable + " is sent to " + u.Host + " without encryption; use https")
 		}
 		req.Header.Set("Authorization", "Bearer "+c.key)
@@ -160,10 +159,4 @@ func sameServer(req *http.Request, via []*http.Request) error {
 		return proviso.Errorf(proviso.Limit, "more than 5 redirects")
 	}
 	return nil
-}
-
-// ThisMachine reports whether a host is reachable only from this machine.
-func ThisMachine(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }

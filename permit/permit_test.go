@@ -82,6 +82,32 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// TestOnly: where no other process asks, the first requests are not limited, and after a refusal
+// a process may ask again as soon as the next permit accrues.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if g := b.take(0, permit.Ask{Only: true, Want: 100}); g.Limited {
+		t.Fatalf("the first grant is limited: %+v", g)
+	}
+	var g permit.Grant
+	for range 20 {
+		g = b.take(100*ms, permit.Ask{Only: true, Sent: 10, Want: 100})
+	}
+	g = b.take(0, permit.Ask{Only: true, Epoch: g.Epoch, Settled: 1000, Refused: 1, Want: 100})
+	if !g.Limited || g.N > 1 {
+		t.Fatalf("after a refusal of 100 a second: %+v", g)
+	}
+	n := 0
+	for range 100 {
+		if g = b.take(10*ms, permit.Ask{Only: true, Want: 100}); g.Again > 15*ms || g.Every != 0 {
+			t.Fatalf("it has to wait: %+v", g)
+		}
+		n += g.N
+	}
+	b.about("of a second", float64(n), 93)
+}
+
 // TestEstimate: a rate that is far too high falls at once by what was refused.
 func TestEstimate(t *testing.T) {
 	t.Parallel()

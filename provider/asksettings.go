@@ -104,7 +104,7 @@ func (m *model) settingsKey(ctx context.Context, ask proviso.Ask) (string, error
 	if err != nil {
 		return "", err
 	}
-	return blobs.Key("settings", value.Stringify(sorted(proviso.Keyless(cfg)))), nil
+	return blobs.Key("settings", value.Stringify(value.Sorted(proviso.Keyless(cfg)))), nil
 }
 
 // unstreamed returns the settings without those that request streaming, and

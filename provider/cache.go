@@ -113,7 +113,7 @@ type keyer interface {
 // Answer returns the cached answer, or asks the provider.
 func (p *cached) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	asked := keyed(ask)
-	parts := []string{"answer 1", p.identity, asked.Prompt, value.Stringify(sorted(proviso.Keyless(asked.Config))), sampleKey(ask.Sample)}
+	parts := []string{"answer 1", p.identity, asked.Prompt, value.Stringify(value.Sorted(proviso.Keyless(asked.Config))), sampleKey(ask.Sample)}
 	if k, ok := proviso.As[keyer](p.Provider); ok {
 		more, err := k.cacheKey(ctx, asked)
 		if err != nil {

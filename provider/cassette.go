@@ -41,7 +41,7 @@ func (p *cassetted) Unwrap() proviso.Provider { return p.Provider }
 // Answer replays, or asks and records.
 func (p *cassetted) Answer(ctx context.Context, ask proviso.Ask) (proviso.Output, error) {
 	asked := keyed(ask)
-	body := value.ObjectOf("prompt", asked.Prompt, "config", sorted(overlaid(p.config, asked.Config)), "vars", sorted(asked.Vars))
+	body := value.ObjectOf("prompt", asked.Prompt, "config", value.Sorted(overlaid(p.config, asked.Config)), "vars", value.Sorted(asked.Vars))
 	return p.exchange(ctx, "ASK", body, ask.Sample, func() (proviso.Output, error) { return p.Provider.Answer(ctx, ask) })
 }
 
@@ -77,7 +77,7 @@ func (p *cassetted) around(ctx context.Context, what result, about *value.Object
 
 // about is the key of an exchange that has no prompt.
 func (p *cassetted) about(body *value.Object) *value.Object {
-	return overlaid(body, value.ObjectOf("config", sorted(p.config)))
+	return overlaid(body, value.ObjectOf("config", value.Sorted(p.config)))
 }
 
 // exchange replays an exchange, or asks and records. If an answer cannot be recorded, it returns an

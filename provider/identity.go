@@ -32,7 +32,7 @@ func PublicIdentity(spec proviso.ProviderSpec, o Options) string {
 // identity is [Identity] after id was applied to the provider id, and variable to each variable's
 // value.
 func identity(spec proviso.ProviderSpec, o Options, id, variable func(string) string) string {
-	parts := []string{"provider 1", id(spec.ID), value.Stringify(sorted(proviso.Keyless(spec.Config)))}
+	parts := []string{"provider 1", id(spec.ID), value.Stringify(value.Sorted(proviso.Keyless(spec.Config)))}
 	var named []string
 	hasText(spec.Config, func(text string) bool {
 		if name, ok := strings.CutPrefix(text, "file://"); ok {
@@ -89,31 +89,6 @@ func cutAtLast(s, sep string) (before, after string, found bool) {
 		return s[:i], s[i+len(sep):], true
 	}
 	return s, "", false
-}
-
-// sorted returns v with the members of objects sorted by name, so that their
-// order in a file makes no difference.
-func sorted(v any) any {
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = sorted(e)
-		}
-		return out
-	case *value.Object:
-		if v == nil {
-			return nil
-		}
-		keys := slices.Clone(v.Keys())
-		slices.Sort(keys)
-		out := value.NewObject(len(keys))
-		for _, k := range keys {
-			out.Set(k, sorted(v.At(k)))
-		}
-		return out
-	}
-	return v
 }
 
 // Concerning returns the variables of an environment that change how a vendor's provider answers,

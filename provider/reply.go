@@ -218,5 +218,5 @@ func replyKey(r *proviso.Reply) string {
 	if r == nil {
 		return ""
 	}
-	return "reply " + value.Stringify([]any{r.Name, sorted(r.Schema)})
+	return "reply " + value.Stringify([]any{r.Name, value.Sorted(r.Schema)})
 }

@@ -272,7 +272,7 @@ func rowOfAsk(ask proviso.Ask) *value.Object {
 
 // beside returns the cache key of what code gets besides the prompt.
 func beside(kind string, ask proviso.Ask) string {
-	return blobs.Key(kind, value.Stringify(sorted(ask.Vars)), ask.Label)
+	return blobs.Key(kind, value.Stringify(value.Sorted(ask.Vars)), ask.Label)
 }
 
 // call waits for a worker and runs a function of the file.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -314,8 +313,7 @@ func (s settings) keyMayGo(base string) bool {
 	if s.o.KeyHost == nil || !s.o.KeyHost(host) {
 		return false
 	}
-	a, err := netip.ParseAddr(host)
-	return strings.HasPrefix(base, "https://") || host == "localhost" || err == nil && a.IsLoopback()
+	return strings.HasPrefix(base, "https://") || transport.ThisMachine(host)
 }
 
 func sameHost(a, b string) bool {

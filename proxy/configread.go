@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/kind"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -210,16 +209,10 @@ func (r *configReader) record(at string, v any) *Record {
 	if o != nil && !o.Has("to") {
 		r.wrong(at, "to is missing: the address of a proviso server, such as http://127.0.0.1:8080")
 	}
-	if c.To != nil && c.Key != "" && c.To.Scheme == "http" && !local(c.To.Hostname()) {
+	if c.To != nil && c.Key != "" && c.To.Scheme == "http" && !transport.ThisMachine(c.To.Hostname()) {
 		r.wrong(document.Join(at, "to"), "the key and all events go to %s as they are: use https", c.To.Host).Warning = true
 	}
 	return c
-}
-
-// local reports whether a host is this machine.
-func local(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback() || strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") || net.ParseIP(host).IsLoopback()
 }
 
 // variable looks up an environment variable that must be set.

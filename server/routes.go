@@ -308,8 +308,8 @@ func watchRoutes() []*route {
 				{Name: "since", Kind: "string", Doc: "Only what was not closed before (RFC 3339)"}, {Name: "until", Kind: "string", Doc: "Only what was opened before (RFC 3339)"}}, paging)},
 		{Method: http.MethodGet, Path: "/v1/alarms/{alarm}", ID: "get-alarm", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getAlarm,
 			Summary: "An alarm and its notifications", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
-		{Method: http.MethodPost, Path: "/v1/alarms/{alarm}/ack", ID: "ack-alarm", Scope: store.Edit, Also: []store.Scope{store.Evaluate, store.Labelling}, Others: true, Status: http.StatusOK, Handle: (*Server).ackAlarm,
-			Summary: "Say that somebody looks after an alarm", Detail: "It closes by itself. An alarm that is acked stays as it is.", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
+		{Method: http.MethodPost, Path: "/v1/alarms/{alarm}/ack", ID: "ack-alarm", Scope: store.Edit, Also: []store.Scope{store.Evaluate, store.Labelling}, Others: true, Status: http.StatusOK, Handle: reads((*Server).ackAlarm),
+			Summary: "Say that somebody looks after an alarm", Detail: "It closes by itself. A further acknowledgement changes nothing, unless it has a note.", Params: []param{in("alarm", "Its id")}, Request: typeOf[Ack](), Optional: true, Response: typeOf[AlarmView]()},
 		{Method: http.MethodGet, Path: "/v1/adoption", ID: "get-adoption", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).adoption,
 			Summary: "How far the project uses assertions: agents, prompts, pull requests", Detail: "Each measure has its definition.", Response: typeOf[Adoption]()},
 	}

@@ -107,7 +107,9 @@ func TestMistakesOfTraffic(t *testing.T) {
 		{"GET", "/v1/events/none", "", "there is no event", 404},
 		{"GET", "/v1/conversations/none", "", "there is no conversation", 404},
 		{"POST", "/v1/events", `{"events": [{"id": "..", "agent": ".", "conversation": "..", "output": "x"}]}`, `id cannot be \"..\", which means another place in an address; agent cannot be`, 202},
-		{"POST", "/v1/alarms/none/ack", `{"note": "mine"}`, "unknown field", 422},
+		{"POST", "/v1/alarms/none/ack", `{"noet": "mine"}`, `did you mean \"note\"?`, 422},
+		{"POST", "/v1/alarms/none/ack", `{"note": "mine\u001b"}`, "the note holds control characters", 422},
+		{"POST", "/v1/alarms/none/ack", `{"note": "mine"}`, "there is no alarm", 404},
 		{"POST", "/v1/forget", `{"user": ""}`, "the user has no name", 422},
 	} {
 		if got := f.ask(c.method, c.path, c.body); got.status != c.status || !strings.Contains(got.body, c.want) {

@@ -320,6 +320,9 @@ func TestAlarmIsTold(t *testing.T) {
 	if acked.Text("state") != "acked" || acked.Text("acked_by") == "" {
 		t.Errorf("%s", value.AppendJSON(nil, acked))
 	}
+	if noted := f.wants("POST", "/v1/alarms/"+a.Text("id")+"/ack", `{"note": "rolled back"}`, 200).object(t); noted.Text("ack_note") != "rolled back" {
+		t.Errorf("%s", value.AppendJSON(nil, noted))
+	}
 	if w := f.wants("GET", "/v1/watches/tone", "", 200).object(t); w.Text("state") != "alarm" {
 		t.Errorf("the watch is %s", w.Text("state"))
 	}

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"math"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/kind"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -100,7 +100,7 @@ func (r *reading) receiver(doc *document.Document, t *proviso.Tracing, o *value.
 		t.Enabled = false
 	}
 	t.Host, _ = o.At("host").(string)
-	if r.trust != nil && !loopback(t.Host) {
+	if r.trust != nil && t.Host != "" && !transport.ThisMachine(t.Host) {
 		r.refuse(doc, at+"/host", "an untrusted suite listens on the loopback address alone")
 		t.Host = ""
 	}
@@ -112,15 +112,6 @@ func (r *reading) receiver(doc *document.Document, t *proviso.Tracing, o *value.
 			r.mistake(doc, document.Join(at+"/acceptFormats", i), proviso.Invalid, document.Suggest(f, traceFormats), "a format is json or protobuf, not %s", quoteName(f))
 		}
 	}
-}
-
-// loopback reports whether a host can only be this machine.
-func loopback(host string) bool {
-	if host == "" || host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
 }
 
 // wholeNumber reads a whole number from 0 to most.

@@ -95,8 +95,11 @@ func (a *app) place(f *commentFlags) (forge.Place, error) {
 			return forge.Place{}, proviso.Errorf(proviso.NotFound, "GITHUB_EVENT_PATH: %w", err)
 		}
 		defer file.Close()
-		if event, err = io.ReadAll(io.LimitReader(file, maxEvent)); err != nil {
+		if event, err = io.ReadAll(io.LimitReader(file, maxEvent+1)); err != nil {
 			return forge.Place{}, proviso.Errorf(proviso.Unavailable, "GITHUB_EVENT_PATH: %w", err)
+		}
+		if len(event) > maxEvent {
+			return forge.Place{}, proviso.Errorf(proviso.Limit, "GITHUB_EVENT_PATH: the file has more than %d bytes", maxEvent)
 		}
 	}
 	p, err := forge.Detect(a.env, event)

@@ -304,9 +304,13 @@ func (a *app) fetchLabels(ctx context.Context, f *labelsFlags) ([]label.Label, e
 		return nil, err
 	}
 	defer resp.Body.Close()
-	lines, mistakes, err := label.ReadLines(transport.URL(u), io.LimitReader(resp.Body, maxInput))
+	body := &io.LimitedReader{R: resp.Body, N: maxInput + 1}
+	lines, mistakes, err := label.ReadLines(transport.URL(u), body)
 	if err != nil {
 		return nil, err
+	}
+	if body.N == 0 {
+		return nil, proviso.Errorf(proviso.Limit, "%s: the answer has more than %d MiB; ask for the labels of one run or person", transport.URL(u), maxInput>>20)
 	}
 	if len(mistakes) > 0 {
 		return nil, proviso.Errorf(proviso.Unavailable, "%s: the answer is not a file of labels: %s", transport.URL(u), mistakes[0].Message)

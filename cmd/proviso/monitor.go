@@ -71,6 +71,7 @@ type alarmOnServer struct {
 	monitor.Alarm
 	AckedBy string     `json:"acked_by,omitempty"`
 	AckedAt *time.Time `json:"acked_at,omitempty"`
+	AckNote string     `json:"ack_note,omitempty"`
 }
 
 // alarmFlags are the flags of monitor alarms.
@@ -105,7 +106,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 			if cmd.Flags().Changed("watch") || cmd.Flags().Changed("state") || cmd.Flags().Changed("limit") {
 				return usageError{errors.New("--watch, --state and --limit are for the list, and an alarm is named"), see}
 			}
-			return a.oneAlarm(cmd.Context(), http.MethodGet, base.JoinPath(args[0]), f.format)
+			return a.oneAlarm(cmd.Context(), http.MethodGet, base.JoinPath(args[0]), nil, f.format)
 		},
 	}
 	f.register(cmd.Flags())
@@ -117,7 +118,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 }
 
 func newMonitorAck(a *app) *cobra.Command {
-	f := &serverFlags{}
+	f, note := &serverFlags{}, ""
 	cmd := &cobra.Command{
 		Use:   "ack ID",
 		Short: "Say that somebody looks after an alarm",
@@ -130,16 +131,22 @@ func newMonitorAck(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.oneAlarm(cmd.Context(), http.MethodPost, base.JoinPath(args[0], "ack"), formatText)
+			var body any
+			if note != "" {
+				body = map[string]string{"note": note}
+			}
+			return a.oneAlarm(cmd.Context(), http.MethodPost, base.JoinPath(args[0], "ack"), body, formatText)
 		},
 	}
 	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&note, "note", "", "what you know or do about the alarm, in one line; it replaces an earlier `NOTE`")
 	return cmd
 }
 
 // oneAlarm requests one alarm and prints it.
-func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, format string) error {
-	data, err := a.client().Read(ctx, method, u, nil)
+func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, body any, format string) error {
+	var data json.RawMessage
+	err := a.client().JSON(ctx, method, u, body, &data)
 	if err != nil {
 		return err
 	}
@@ -217,6 +224,9 @@ func (one *alarmOnServer) print(to io.Writer) error {
 		b.WriteString("    looked after by " + printable(one.AckedBy))
 		if one.AckedAt != nil {
 			b.WriteString(" since " + one.AckedAt.UTC().Format(minute))
+		}
+		if one.AckNote != "" {
+			b.WriteString(": " + printable(one.AckNote))
 		}
 		b.WriteByte('\n')
 	}

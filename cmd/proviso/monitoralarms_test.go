@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,8 +32,14 @@ func TestMonitorAlarms(t *testing.T) {
 				return
 			}
 			fmt.Fprintf(w, `{"items": [%s]}`, alarm("alarm_3", "acked"))
-		case "GET /v1/alarms/alarm_1", "POST /v1/alarms/alarm_1/ack":
+		case "GET /v1/alarms/alarm_1":
 			fmt.Fprint(w, alarm("alarm_1", "acked"))
+		case "POST /v1/alarms/alarm_1/ack":
+			var sent struct{ Note string }
+			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil && err != io.EOF {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+			fmt.Fprint(w, strings.Replace(alarm("alarm_1", "acked"), "{", fmt.Sprintf(`{"ack_note": %q, `, sent.Note), 1))
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -52,6 +60,7 @@ func TestMonitorAlarms(t *testing.T) {
 		{"alarms alarm_1 --state all", exitUsage, nil, "alarm_1"},
 		{"alarms --state loud", exitUsage, nil, "alarm_1"},
 		{"ack alarm_1", exitOK, []string{"looked after by anna"}, "\x1b"},
+		{"ack alarm_1 --note rolled-back", exitOK, []string{"looked after by anna since 2026-03-10 15:00: rolled-back\n"}, "\x1b"},
 		{"ack", exitUsage, nil, "alarm_1"},
 	} {
 		var out, errs bytes.Buffer

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -236,13 +234,7 @@ func listen(ctx context.Context, addr, hint string) (net.Listener, error) {
 // isLoopback reports whether an address is reachable only from this machine.
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.IsLoopback()
-	}
-	return slices.Contains([]string{"localhost", "localhost."}, strings.ToLower(host))
+	return err == nil && transport.ThisMachine(host)
 }
 
 // tlsFlags name the TLS certificate of a server.

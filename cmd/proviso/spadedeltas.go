@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/literal"
 	"github.com/proviso-eval/proviso/internal/transport"
@@ -294,7 +293,7 @@ func (a *app) hubVersions(ctx context.Context, prompt string) ([]delta.Version, 
 	server, serverOf := first(hubServers)
 	server = cmp.Or(server, hub.Server)
 	u, err := url.Parse(server)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && client.ThisMachine(u.Hostname())) {
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && transport.ThisMachine(u.Hostname())) {
 		return nil, proviso.Errorf(proviso.Invalid, "%s is %q; an https:// address is expected", serverOf, proviso.RedactedURL(server))
 	}
 	host := strings.ToLower(u.Hostname())

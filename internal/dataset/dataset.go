@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -79,16 +78,10 @@ func Host(ref string) string {
 		return "datasets-server.huggingface.co"
 	}
 	u, err := url.Parse(ref)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && transport.ThisMachine(u.Hostname())) {
 		return ""
 	}
 	return strings.ToLower(u.Hostname())
-}
-
-// loopback reports whether a host is this machine, for which plain http is allowed.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Show returns a reference for messages, without parts that may be secret.

@@ -70,7 +70,7 @@ func createAnew(dir string, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep the run: %w", err)
 	}
-	if err = Lock(f); err != nil {
+	if err = lockSoon(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("keep the run: %w", busy(path, err)), f.Close())
 	}
 	err = f.Truncate(0)
@@ -90,7 +90,7 @@ func busy(path string, err error) error {
 }
 
 func start(f *os.File, path string, h Header) (*Writer, error) {
-	if err := Lock(f); err != nil {
+	if err := lockSoon(f); err != nil {
 		return nil, fmt.Errorf("keep the run: lock %s: %w", path, err)
 	}
 	return begin(f, path, h)
@@ -98,7 +98,7 @@ func start(f *os.File, path string, h Header) (*Writer, error) {
 
 // begin writes the header.
 func begin(f *os.File, path string, h Header) (*Writer, error) {
-	w := newWriter(f, path, h)
+	w := newWriter(lockedFile{f}, path, h)
 	line := h.Line()
 	w.end = int64(len(line))
 	// The header is written at once, so that an unwritable folder is detected before the first
@@ -163,7 +163,7 @@ func Resume(path string) (*Writer, error) {
 }
 
 func resume(f *os.File, path string) (*Writer, error) {
-	if err := Lock(f); err != nil {
+	if err := lockSoon(f); err != nil {
 		return nil, busy(path, err)
 	}
 	c := &content{}
@@ -177,7 +177,7 @@ func resume(f *os.File, path string) (*Writer, error) {
 		return nil, err
 	}
 	mark(path, latest(filepath.Dir(filepath.Dir(path))))
-	w := newWriter(f, path, c.header)
+	w := newWriter(lockedFile{f}, path, c.header)
 	w.end, w.synced, w.index = c.end, c.end, c.index
 	return w, nil
 }

@@ -121,7 +121,7 @@ func Remove(dir, id string) error {
 	if err != nil {
 		return fmt.Errorf("remove the run: %w", err)
 	}
-	if err := Lock(f); err != nil {
+	if err := lockSoon(f); err != nil {
 		return errors.Join(busy(filepath.Join(dir, name), err), f.Close())
 	}
 	err = root.RemoveAll(id)
@@ -147,5 +147,9 @@ func Busy(path string) bool {
 		return false
 	}
 	defer f.Close()
-	return Lock(f) != nil
+	if Lock(f) != nil {
+		return true
+	}
+	Unlock(f)
+	return false
 }

@@ -16,3 +16,7 @@ func Lock(f *os.File) error {
 	}
 	return err
 }
+
+// Unlock releases the lock of f. Closing f is not enough: a child process that is just being
+// started still holds f open, and with it the lock, until it executes its program.
+func Unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

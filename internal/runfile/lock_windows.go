@@ -13,3 +13,9 @@ func Lock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond)
 }
+
+// Unlock releases the lock of f.
+func Unlock(f *os.File) {
+	beyond := &windows.Overlapped{OffsetHigh: 1 << 30}
+	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, beyond)
+}

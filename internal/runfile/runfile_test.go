@@ -498,3 +498,33 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	must(b, w.Close(nil))
 }
+
+// A file that was closed can be opened again at once, though a child process that is just
+// being started may still hold it, and though others list it meanwhile.
+func TestLockEndsWithClose(t *testing.T) {
+	dir := t.TempDir()
+	w, err := runfile.Create(dir, runfile.Header{Started: time.Unix(1e9, 0)})
+	must(t, err)
+	path := w.Path()
+	must(t, w.Close(nil))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = exec.Command(os.Args[0], "-test.run=^$").Run()
+			}
+		}
+	}()
+	for range 100 {
+		runfile.Busy(path)
+		w, err := runfile.Resume(path)
+		must(t, err)
+		must(t, w.Close(nil))
+	}
+	close(stop)
+	<-stopped
+}

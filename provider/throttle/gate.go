@@ -7,6 +7,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/proviso-eval/proviso/permit"
 )
 
 // Limits holds what is known about endpoints: how many concurrent requests each can take, its rate,
@@ -18,6 +20,18 @@ type Limits struct {
 
 	mu    sync.Mutex
 	gates map[string]*Gate
+}
+
+// SharedRates limits how often several processes, together, send requests to an endpoint. It is
+// safe for concurrent use.
+type SharedRates interface {
+	// Share reports this process's requests to an endpoint, and returns what it may send next. The
+	// endpoint name is a hash.
+	Share(ctx context.Context, endpoint string, a permit.Ask) (permit.Grant, error)
+	// Alone reports that Share fails, or, with a nil error, that it succeeds again. In between, the
+	// process sends requests at the rate of its last share, in requests per second; 0 means no
+	// limit.
+	Alone(err error, share float64)
 }
 
 // Gate returns the gate of an endpoint: most is the number of requests that may be in flight; rpm

@@ -5,33 +5,24 @@ import (
 	"time"
 )
 
-// rate is a limit per minute that follows the generic cell rate algorithm (ITU-T I.371): use is
-// spread evenly, with a burst of one second.
+// rate paces requests or tokens evenly (a leaky bucket without a burst).
 type rate struct {
-	perMinute float64   // 0 means no limit
-	next      time.Time // when everything reserved is used up
+	perSecond float64   // 0 is no limit
+	next      time.Time // when everything that was taken is used up
 }
 
-// reserve takes n and returns how long to wait before they may be used.
-func (r *rate) reserve(now time.Time, n float64) time.Duration {
-	if r.perMinute == 0 {
-		return 0
-	}
+// take takes n at a time at which nothing has to wait any more.
+func (r *rate) take(now time.Time, n float64) {
 	if r.next.Before(now) {
 		r.next = now
 	}
-	wait := r.next.Sub(now)
-	if r.perMinute > 60 {
-		wait -= time.Second
-	}
 	r.charge(n)
-	return wait
 }
 
 // charge takes n, or returns them if n is negative.
 func (r *rate) charge(n float64) {
-	if r.perMinute > 0 {
-		r.next = r.next.Add(time.Duration(n / r.perMinute * float64(time.Minute)))
+	if r.perSecond > 0 {
+		r.next = r.next.Add(time.Duration(n / r.perSecond * float64(time.Second)))
 	}
 }
 

@@ -147,8 +147,8 @@ func (s *rates) try(ctx context.Context, now func() time.Time, tokens float64) (
 		if wait := max(s.requests.next.Sub(at), s.tokens.next.Sub(at)); wait > 0 {
 			return t, wait, nil
 		}
-		s.requests.reserve(at, 1)
-		s.tokens.reserve(at, tokens)
+		s.requests.take(at, 1)
+		s.tokens.take(at, tokens)
 		return s.sent(at, tokens), 0, nil
 	}
 	has, age := !s.got.IsZero(), at.Sub(s.got)
@@ -277,11 +277,14 @@ func (s *rates) take(g permit.Grant, at time.Time) {
 	}
 }
 
-// giveBack restores the counts that a failed Share did not deliver, for the next call.
+// giveBack restores what a failed Share did not deliver, for the next call. Refusals of the epoch
+// are not among it: late, they would lower a rate that has fallen since.
 func (s *rates) giveBack(a *permit.Ask) {
 	s.ask.Sent += a.Sent
 	s.ask.Spent += a.Spent - a.UnusedTokens
 	s.ask.Wait = max(s.ask.Wait, a.Wait)
+	s.ask.Accepted += a.Accepted
+	s.ask.Refusals += a.Refusals
 }
 
 // goAlone continues at the rate of the last share, without other processes.
@@ -290,14 +293,11 @@ func (s *rates) goAlone(err error) {
 		return
 	}
 	s.alone = true
-	share := s.grant.Share
+	share, tokens := s.grant.Share, s.grant.TokenShare
 	if s.got.IsZero() {
-		share = s.ask.PerMinute / 60
+		share, tokens = s.ask.PerMinute/60, s.ask.TokensPerMinute/60
 	}
-	s.requests, s.tokens = rate{perMinute: share * 60}, rate{perMinute: s.grant.TokenShare * 60}
-	if s.got.IsZero() {
-		s.tokens.perMinute = s.ask.TokensPerMinute
-	}
+	s.requests, s.tokens = rate{perSecond: share}, rate{perSecond: tokens}
 	s.with.Alone(err, share)
 }
 

@@ -90,7 +90,7 @@ func OfRow(row *value.Object, defaults Defaults) *value.Object {
 		one.Set("vars", vars)
 	}
 	list, _ := test.At("assert").([]any)
-	if n := len(defaults.assert); n <= len(list) && Same(list[:n], defaults.assert) {
+	if n := len(defaults.assert); n <= len(list) && same(list[:n], defaults.assert) {
 		list = list[n:]
 	}
 	if len(list) > 0 {
@@ -101,7 +101,7 @@ func OfRow(row *value.Object, defaults Defaults) *value.Object {
 	}
 	metadata := value.NewObject(0)
 	for key, v := range test.Object("metadata").All() {
-		if known, ok := defaults.metadata.Get(key); !ok || !Same(known, v) {
+		if known, ok := defaults.metadata.Get(key); !ok || !same(known, v) {
 			metadata.Set(key, v)
 		}
 	}
@@ -114,7 +114,7 @@ func OfRow(row *value.Object, defaults Defaults) *value.Object {
 	return one
 }
 
-// Same reports whether two values are the same JSON.
-func Same(a, b any) bool {
+// same reports whether two values are the same JSON.
+func same(a, b any) bool {
 	return string(value.AppendJSON(nil, a)) == string(value.AppendJSON(nil, b))
 }

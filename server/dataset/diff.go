@@ -2,9 +2,7 @@ package dataset
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
-	"slices"
 
 	"github.com/proviso-eval/proviso/store"
 	"github.com/proviso-eval/proviso/value"
@@ -131,23 +129,6 @@ func sameCase(a, b []byte) bool {
 }
 
 // sortedHash returns the hash of a value with sorted object keys.
-func sortedHash(v any) [sha256.Size]byte { return sha256.Sum256(value.AppendJSON(nil, sorted(v))) }
-
-func sorted(v any) any {
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = sorted(e)
-		}
-		return out
-	case *value.Object:
-		keys := slices.SortedFunc(slices.Values(v.Keys()), cmp.Compare[string])
-		out := value.NewObject(len(keys))
-		for _, key := range keys {
-			out.Set(key, sorted(v.At(key)))
-		}
-		return out
-	}
-	return v
+func sortedHash(v any) [sha256.Size]byte {
+	return sha256.Sum256(value.AppendJSON(nil, value.Sorted(v)))
 }

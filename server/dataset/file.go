@@ -197,7 +197,7 @@ func expectedCell(a any) (string, bool) {
 		candidates = []string{kind + "(" + value.FormatNumber(threshold) + "): " + text}
 	}
 	for _, cell := range candidates {
-		if cell != "" && Same(sorted(cells.ParseExpected(cell)), sorted(o)) {
+		if cell != "" && same(value.Sorted(cells.ParseExpected(cell)), value.Sorted(o)) {
 			return cell, true
 		}
 	}

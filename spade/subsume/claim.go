@@ -188,26 +188,7 @@ func withoutKey(o *value.Object, key string) *value.Object {
 }
 
 // canonical writes a value so that equal values give equal texts, whatever the order of keys.
-func canonical(v any) string { return value.Stringify(sorted(v)) }
-
-func sorted(v any) any {
-	switch v := v.(type) {
-	case *value.Object:
-		keys := slices.Sorted(slices.Values(v.Keys()))
-		out := value.NewObject(len(keys))
-		for _, k := range keys {
-			out.Set(k, sorted(v.At(k)))
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = sorted(e)
-		}
-		return out
-	}
-	return v
-}
+func canonical(v any) string { return value.Stringify(value.Sorted(v)) }
 
 // treeScript describes Python by its syntax tree. Python's own parser does that, in the
 // sandbox: it reads the text of candidates and never runs it.

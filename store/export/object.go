@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"strconv"
 	"strings"
+
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Object is a JSON object: alternating keys and values. As in encoding/json tags, a key with
@@ -14,8 +15,11 @@ type Object []any
 
 // MarshalJSON implements [json.Marshaler].
 func (o Object) MarshalJSON() ([]byte, error) {
+	if len(o)%2 != 0 {
+		panic("export: a key without a value")
+	}
 	out := []byte{'{'}
-	for i := 0; i+1 < len(o); i += 2 {
+	for i := 0; i < len(o); i += 2 {
 		key, optional := strings.CutSuffix(o[i].(string), ",omitempty")
 		if v := reflect.ValueOf(o[i+1]); optional && (v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0) {
 			continue
@@ -27,7 +31,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(strconv.AppendQuote(out, key), ':'), text...)
+		out = append(append(value.AppendQuoted(out, key), ':'), text...)
 	}
 	return append(out, '}'), nil
 }

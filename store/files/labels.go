@@ -191,6 +191,7 @@ func (s *labels) change(do func() ([]byte, error)) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	defer runfile.Unlock(f)
 	if err := s.follow(); err != nil {
 		return err
 	}

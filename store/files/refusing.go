@@ -243,7 +243,7 @@ func (refusing) Alarm(_ context.Context, id string) (store.Alarm, error) {
 }
 
 // AckAlarm implements [store.Alarms].
-func (refusing) AckAlarm(context.Context, string, string) (store.Alarm, error) {
+func (refusing) AckAlarm(context.Context, string, store.Ack) (store.Alarm, error) {
 	return store.Alarm{}, refused()
 }
 

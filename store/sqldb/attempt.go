@@ -248,7 +248,7 @@ func (d *DB) endAttempt(ctx context.Context, j *job, failure error, stopping boo
 	return err
 }
 
-// addNeeds adds needs to a run, unless the result would be invalid.
+// addNeeds adds needs to a run, as many as are valid and fit within [store.MaxNeeds].
 func (t *tx) addNeeds(id string, more []string) error {
 	if len(more) == 0 {
 		return nil
@@ -257,9 +257,11 @@ func (t *tx) addNeeds(id string, more []string) error {
 	if err != nil {
 		return ignoreNone(err)
 	}
-	all := slices.Concat(r.Needs, more)
-	if store.CheckNeeds(all) != nil {
-		return nil
+	all := slices.Clone(r.Needs)
+	for _, need := range more {
+		if fits := append(all, need); !slices.Contains(all, need) && store.CheckNeeds(fits) == nil {
+			all = fits
+		}
 	}
 	_, err = t.exec("UPDATE run SET needs = ? WHERE id = ?", sortedList(all), id)
 	return err

@@ -32,7 +32,7 @@ const (
 // steps. A released step never changes.
 var migrations = [...]string{
 	"schema/001.sql", "schema/002.sql", "schema/003.sql", "schema/004.sql", "schema/005.sql",
-	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql", "schema/010.sql", "schema/011.sql", "schema/012.sql", "schema/013.sql",
+	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql", "schema/010.sql", "schema/011.sql", "schema/012.sql", "schema/013.sql", "schema/014.sql",
 }
 
 func take(ctx context.Context, t *sql.Tx, file string) error {

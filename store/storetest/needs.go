@@ -77,6 +77,17 @@ var needTests = []test{
 		b.ok(b.Start(b.Context(), done(calls)))
 		b.equal("executed", next(b, calls), can.ID)
 	}},
+	{name: "more than fit", run: func(b *bench) {
+		var most []string
+		for i := range store.MaxNeeds - 1 {
+			most = append(most, fmt.Sprintf("A%02d", i))
+		}
+		run := b.needing(most...)
+		b.Offer(has("worker", most...))
+		b.ok(b.Start(b.Context(), func(context.Context, store.Job) error { return store.Unable("X", "Y") }))
+		b.equal("reason", b.waits(run.ID), "waits for a worker with X")
+		b.equal("needs", must(b.Run(b.Context(), run.ID))(b).Needs, append(most, "X"))
+	}},
 	{name: "found out late", run: func(b *bench) {
 		run, calls := b.newRun(), make(chan int, 10)
 		b.Offer(has("worker", "X"))

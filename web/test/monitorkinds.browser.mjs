@@ -20,7 +20,7 @@ for (const [kind, expected] of Object.entries(kinds)) {
         await says(page, /Alarms/);
         await page.getByRole('link', { name: expected[0] }).first().click();
         for (const what of expected) await says(page, what);
-        equal(await page.getByRole('button', { name: 'Acknowledge' }).count(), 1, 'the button that acknowledges');
+        equal(await page.getByRole('button', { name: 'Acknowledge', exact: true }).count(), 1, 'the button that acknowledges');
         equal(await page.getByText('Add to a dataset').count(), kind === 'agent' ? 1 : 0, 'the way to a dataset, which takes failed events');
         ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it scrolls sideways');
         await clean(page, `an alarm of kind ${kind}`);
