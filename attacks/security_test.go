@@ -27,7 +27,7 @@ var promises = []struct {
 	{"On Linux (amd64, arm64), code in workers", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks"},
 	{"| open a file", "sandbox.TestAttacks sandbox.TestFiles sandbox.TestLinks"},
 	{"| read keys from the environment", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks"},
-	{"| reach the network without a grant", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestNetworkGrant sandbox.TestSocketsOfTheMachine"},
+	{"| reach the network (TCP, UDP, name resolution) without a grant", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestNetworkGrant sandbox.TestSocketsOfTheMachine"},
 	{"| start a process", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks sandbox.TestKilledParent"},
 	{"| use up the machine", "sandbox.TestAttacks sandbox.TestErrorsThatAreNoVerdict sandbox.TestFlood sandbox.TestThreadsAreLimited sandbox.TestManySources sandbox.TestLimitsOfWorkers"},
 	{"| keep computing", "sandbox.TestWorn sandbox.TestNodeThreads sandbox.TestNodeLeavesNothing"},

@@ -242,7 +242,7 @@ func hasTemplate(text string) bool {
 
 func (c *Compiler) checkTemplate(text string) error {
 	if c.Templates == nil {
-		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is configured")
+		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
 	return c.Templates.Check(text)
 }

@@ -171,7 +171,7 @@ func (j *Judge) checkPrompt(prompt any) error {
 		return err
 	}
 	if j.o.Check.Templates == nil {
-		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is configured")
+		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
 	v, err := value.ParseJSON(source)
 	if err != nil {
@@ -216,7 +216,7 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (ren
 		return "", "", err
 	}
 	if j.o.Check.Templates == nil {
-		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is configured")
+		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
 	vars = flattened(vars, source)
 	render := func(text string) (string, error) { return j.o.Check.Templates.Render(ctx, text, vars) }

@@ -35,7 +35,7 @@ func (s settings) snippet(name string, params []string) (*snippet, error) {
 		return &snippet{name: name, template: text}, nil
 	}
 	if s.o.Code == nil {
-		return nil, s.invalid("config.%s: no interpreter is configured", name)
+		return nil, s.invalid("config.%s: no interpreter is available", name)
 	}
 	fn, err := s.compile(name, text, params)
 	if err != nil {

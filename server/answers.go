@@ -159,7 +159,7 @@ func (s *Server) listProviders(c *call) error {
 // LintRequest asks for likely problems in assertions.
 type LintRequest struct {
 	Assertions []judge.Assertion `json:"assertions"`
-	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name besides the shipped ones, as in an assertion set"`
 }
 
 // Linted lists likely problems in assertions.

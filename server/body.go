@@ -39,7 +39,7 @@ func (s *Server) read(c *call) (int64, error) {
 		need = s.o.BodyLimit
 	}
 	if !s.room.TryAcquire(need) {
-		return 0, problem(codeBusy, "the bodies of the requests under way take all the room there is").after(time.Second)
+		return 0, problem(codeBusy, "requests in progress use all the memory for bodies").after(time.Second)
 	}
 	c.clock.begin()
 	defer c.clock.end()

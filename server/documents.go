@@ -63,8 +63,8 @@ type NewAssertionSet struct {
 // SetSettings are a set's settings for its evaluation.
 type SetSettings struct {
 	Threshold *float64       `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1, where a request names none"`
-	Templates map[string]any `json:"templates,omitempty" doc:"Templates that its criteria can name beside the shipped ones: {doc, params, one-of, parts} by name"`
-	Context   string         `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, where a request has none"`
+	Templates map[string]any `json:"templates,omitempty" doc:"Templates that its criteria can name besides the shipped ones: {doc, params, one-of, parts} by name"`
+	Context   string         `json:"context,omitempty" doc:"What judged assertions may look at besides the input and the output, where a request has none"`
 }
 
 // StoredAssertionSet is a version of an assertion set with its content.

@@ -25,7 +25,7 @@ type TrialChange struct {
 	Criteria     []any   `json:"criteria,omitempty" doc:"As in a suite: texts, or templates with parameters"`
 	Value        *string `json:"value,omitempty" doc:"The rubric, of types such as llm-rubric"`
 	RubricPrompt *string `json:"rubric_prompt,omitempty" doc:"The prompt of the judge, of types that have one, such as llm-rubric"`
-	Context      *string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; {{name}} stands for a variable of the case"`
+	Context      *string `json:"context,omitempty" doc:"What judged assertions may look at besides the input and the output, such as the sources of the output; {{name}} stands for a variable of the case"`
 	Judge        string  `json:"judge,omitempty" doc:"The id of the provider that judges; missing: the judge of this server"`
 }
 

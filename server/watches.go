@@ -77,7 +77,7 @@ type NewWatchMatch struct {
 type NewWatchSample struct {
 	Rate    float64 `json:"rate,omitempty" doc:"Share of the conversations, over 0 and at most 1"`
 	Floor   int     `json:"floor,omitempty" doc:"Evaluations a day of each segment, if there is so much traffic"`
-	Segment string  `json:"segment,omitempty" doc:"A member of segment that is told apart"`
+	Segment string  `json:"segment,omitempty" doc:"A member of segment that is counted separately"`
 	Budget  float64 `json:"budget_usd_per_day,omitempty" doc:"US dollars of a day (UTC)"`
 }
 

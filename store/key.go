@@ -24,7 +24,7 @@ const (
 	Labelling Scope = "label"    // write labels, see what a queue gives and its own labels
 	Evaluate  Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
 	Edit      Scope = "edit"     // put suites, sets, datasets and runs that were made elsewhere, see its own; spends no money
-	Ingest    Scope = "ingest"   // send spans
+	Ingest    Scope = "ingest"   // send events, thumbs and spans
 	Admin     Scope = "admin"    // everything, in all projects
 )
 

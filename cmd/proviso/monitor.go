@@ -91,8 +91,8 @@ func newMonitorAlarms(a *app) *cobra.Command {
 		Long: "alarms lists the alarms that are not closed, newest first, with what each says. With the ID of an alarm, it\n" +
 			"shows that one: since when, what else changed then, and examples. Times are in UTC. It needs a key with\n" +
 			"the scope read.\n\n" +
-			"Exit codes: 0 there is none that is open, 1 there is one, 2 a mistake in the command line, 3 the server\n" +
-			"could not be asked. An alarm that somebody looks after (monitor ack) counts as open.",
+			"Exit codes: 0 no alarm is open, 1 an alarm is open, 2 a mistake in the command line, 3 the server\n" +
+			"could not be asked. An acknowledged alarm (monitor ack) counts as open.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			see := "see `proviso monitor alarms --help`"
@@ -121,10 +121,10 @@ func newMonitorAck(a *app) *cobra.Command {
 	f, note := &serverFlags{}, ""
 	cmd := &cobra.Command{
 		Use:   "ack ID",
-		Short: "Say that somebody looks after an alarm",
-		Long: "ack says that somebody looks after an open alarm: everybody sees by whom and since when. The alarm still\n" +
-			"closes by itself when the rate has fallen. It needs a key with the scope edit, evaluate or label, whose name is\n" +
-			"that of who looks after it.",
+		Short: "Acknowledge an alarm",
+		Long: "ack acknowledges an open alarm: everybody sees by whom and since when. The alarm still\n" +
+			"closes automatically when the rate has fallen. It needs a key with the scope edit, evaluate or label; the alarm\n" +
+			"shows that key's name.",
 		Args: someArgs("the ID of the alarm is missing: `proviso monitor alarms` lists them", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			base, err := f.address(a, "alarms")
@@ -221,9 +221,9 @@ func (one *alarmOnServer) print(to io.Writer) error {
 	fmt.Fprintf(&b, "%s of %s", printable(one.ID), printable(one.Watch))
 	writeAlarm(&b, &one.Alarm)
 	if one.AckedBy != "" {
-		b.WriteString("    looked after by " + printable(one.AckedBy))
+		b.WriteString("    acknowledged by " + printable(one.AckedBy))
 		if one.AckedAt != nil {
-			b.WriteString(" since " + one.AckedAt.UTC().Format(minute))
+			b.WriteString(" at " + one.AckedAt.UTC().Format(minute))
 		}
 		if one.AckNote != "" {
 			b.WriteString(": " + printable(one.AckNote))

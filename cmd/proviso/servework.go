@@ -165,7 +165,7 @@ func (f *serveCommand) registerTraffic(fs *pflag.FlagSet) {
 }
 
 func (f *serveCommand) registerContentKey(fs *pflag.FlagSet) {
-	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "seal the texts of events with the key in the variable `NAME`: 32 characters or more, for good")
+	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "encrypt the texts of events with the key in the variable `NAME` (32 characters or more); the key can never be changed")
 }
 
 // contentKey returns the key that encrypts contents; nil if there is none.

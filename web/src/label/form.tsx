@@ -82,7 +82,7 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
       </div>
       <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come the items whose labels tell the most.</p>
       <label class="option"><input type="checkbox" checked={blind} onChange={(e) => setBlind(e.currentTarget.checked)} /> Hide the judge’s verdict until a person has answered</label>
-      {view && <p class="muted">A queue ends with <code>proviso view</code>; its labels stay. The same queue, made again, goes on where it was.</p>}
+      {view && <p class="muted">A queue ends with <code>proviso view</code>; its labels stay. The same queue, made again, continues where it was.</p>}
       {replaces && <p class="remark bad">There is a queue of this name. It is replaced. Its labels stay.</p>}
       <div class="queueactions">
         <button type="submit" disabled={!!wrong || busy}>{replaces ? 'Replace the queue' : 'Make the queue'}</button>
