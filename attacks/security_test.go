@@ -30,7 +30,7 @@ var promises = []struct {
 	{"| reach the network (TCP, UDP, name resolution) without a grant", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestNetworkGrant sandbox.TestSocketsOfTheMachine"},
 	{"| start a process", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks sandbox.TestKilledParent"},
 	{"| use up the machine", "sandbox.TestAttacks sandbox.TestErrorsThatAreNoVerdict sandbox.TestFlood sandbox.TestThreadsAreLimited sandbox.TestManySources sandbox.TestLimitsOfWorkers"},
-	{"| go on computing", "sandbox.TestWorn sandbox.TestNodeThreads sandbox.TestNodeLeavesNothing"},
+	{"| keep computing", "sandbox.TestWorn sandbox.TestNodeThreads sandbox.TestNodeLeavesNothing"},
 	{"| change the verdict of another", "sandbox.TestAttacks sandbox.TestNodeAttacks"},
 	{"| reply in place of other code", "sandbox.TestAttacks"},
 	{"Without namespaces", "sandbox.TestAttacks sandbox.TestNodeAttacks sandbox.TestRubyAttacks sandbox.TestThreadsAreLimited"},

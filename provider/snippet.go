@@ -86,7 +86,7 @@ func (s settings) compileFile(ctx context.Context, name string) (proviso.Functio
 		entry = "get_transform"
 	}
 	if s.o.Files == nil {
-		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", file)
+		return nil, proviso.Errorf(proviso.Refused, "%s: files may not be read", file)
 	}
 	data, err := s.o.Files.ReadFile(file)
 	if err != nil {

@@ -33,7 +33,7 @@ type Ack struct {
 // AlarmView is an alarm with the notices sent about it.
 type AlarmView struct {
 	AlarmShown
-	Notices []NoticeView `json:"notices" doc:"What people were told, newest first"`
+	Notices []NoticeView `json:"notices" doc:"The messages sent about it, newest first"`
 }
 
 // NoticeView is a message to people about an alarm.

@@ -22,7 +22,7 @@ import (
 type AnswerRequest struct {
 	Provider string        `json:"provider" doc:"Its id, as in a suite, such as openai:chat:gpt-5-mini or echo"`
 	Prompt   any           `json:"prompt" doc:"A text, or a chat: a list of messages {role, content}. Templates in it are rendered"`
-	Vars     *value.Object `json:"vars,omitempty" doc:"The variables of the templates; what stands in them is not rendered"`
+	Vars     *value.Object `json:"vars,omitempty" doc:"The variables of the templates; their contents are not rendered"`
 }
 
 // Answered is a provider's answer.

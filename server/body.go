@@ -59,7 +59,7 @@ func sentAs(want string, h http.Header) error {
 		return problem(codeMediaType, "Content-Type has to be "+want+", not "+strconv.Quote(shortened(h.Get("Content-Type"))))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read here: send it uncompressed, without this header")
+		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not supported: send it uncompressed, without this header")
 	}
 	return nil
 }
@@ -84,5 +84,5 @@ func (s *Server) unread(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return s.tooLarge()
 	}
-	return problem(codeMalformed, "the body ended before its end").because(err)
+	return problem(codeMalformed, "the body is incomplete").because(err)
 }

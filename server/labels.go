@@ -24,7 +24,7 @@ type NewLabel struct {
 	Note       string  `json:"note,omitempty" doc:"Why, up to 4000 characters"`
 	Evidence   []Place `json:"evidence,omitempty" doc:"Parts of the output that the label rests on, up to 100"`
 	Queue      string  `json:"queue,omitempty" doc:"The queue that gave the item"`
-	Lease      string  `json:"lease,omitempty" doc:"The lease of the item, which ends. A lease that has ended is no mistake"`
+	Lease      string  `json:"lease,omitempty" doc:"The lease of the item, which ends. A lease that has ended is not a mistake"`
 	By         string  `json:"by,omitempty" doc:"Whose label it is, if it is not the client's; needs the scope admin"`
 }
 

@@ -35,7 +35,7 @@ func (c *call) readQuery() error {
 			return &proviso.Error{Code: proviso.Invalid, Valid: names,
 				Message: fmt.Sprintf("unknown parameter %q%s", shortened(key), document.DidYouMean(key, names))}
 		case len(values) > 1:
-			return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
+			return proviso.Errorf(proviso.Invalid, "the parameter %s is given %d times", key, len(values))
 		}
 	}
 	c.q.Values = q

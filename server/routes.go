@@ -177,7 +177,7 @@ func appRoutes() []*route {
 			Params:  []param{suite, runs}, Response: typeOf[JudgeList]()},
 		{Method: http.MethodGet, Path: "/v1/prompts", ID: "list-prompts", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listPrompts,
 			Summary: "List the prompts of the latest runs, with their versions and what assertions cover",
-			Detail:  "A version is a text. Rules, not a model, tell instructions from data and examples. Runs that an earlier version stored are counted once, about 200,000 rows for a request; older runs are counted by the next one.",
+			Detail:  "A version is a text. Rules, not a model, distinguish instructions from data and examples. Runs that an earlier version stored are counted once, about 200,000 rows for a request; older runs are counted by the next one.",
 			Params:  slices.Concat([]param{suite, runs}, paging), Response: typeOf[PromptList]()},
 		{Method: http.MethodGet, Path: "/v1/settings", ID: "get-settings", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).settings,
 			Summary: "Get the settings of the server: version, limits, and which providers have a key",
@@ -309,7 +309,7 @@ func watchRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/alarms/{alarm}", ID: "get-alarm", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getAlarm,
 			Summary: "An alarm, and the messages sent about it", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
 		{Method: http.MethodPost, Path: "/v1/alarms/{alarm}/ack", ID: "ack-alarm", Scope: store.Edit, Also: []store.Scope{store.Evaluate, store.Labelling}, Others: true, Status: http.StatusOK, Handle: reads((*Server).ackAlarm),
-			Summary: "Acknowledge an alarm", Detail: "It closes by itself. A further acknowledgement changes nothing, unless it has a note.", Params: []param{in("alarm", "Its id")}, Request: typeOf[Ack](), Optional: true, Response: typeOf[AlarmView]()},
+			Summary: "Acknowledge an alarm", Detail: "It closes automatically. A further acknowledgement changes nothing, unless it has a note.", Params: []param{in("alarm", "Its id")}, Request: typeOf[Ack](), Optional: true, Response: typeOf[AlarmView]()},
 		{Method: http.MethodGet, Path: "/v1/adoption", ID: "get-adoption", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).adoption,
 			Summary: "How far the project uses assertions: agents, prompts, pull requests", Detail: "Each measure has its definition.", Response: typeOf[Adoption]()},
 	}

@@ -49,7 +49,7 @@ func TestEventsAreTaken(t *testing.T) {
 		`{"index":5,"pointer":"/events/5/output","code":"limit","message":"output has 2097153 bytes, and at most 2097152 are allowed"},` +
 		`{"index":6,"pointer":"/events/6/output","code":"invalid","message":"output is not UTF-8"},` +
 		`{"index":7,"pointer":"/events/7/output","code":"invalid","message":"output is not UTF-8"},` +
-		`{"index":8,"pointer":"/events/8","code":"invalid","message":"agent is missing; output is missing, and so is error; an event has one of them"},` +
+		`{"index":8,"pointer":"/events/8","code":"invalid","message":"agent is missing; output and error are missing; an event needs one of them"},` +
 		`{"index":9,"pointer":"/events/9","code":"invalid","message":"an event has to be an object, not a number"},` +
 		`{"index":10,"pointer":"/events/10","code":"invalid","message":"an object has the key \"n\" more than once"}]}`
 	if got.status != http.StatusAccepted || strings.TrimSpace(strings.ReplaceAll(got.body, "1h59m59s", "2h0m0s")) != want {

@@ -61,7 +61,7 @@ func (p Project) Check() error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Invalid,
-		"%s is no name of a project: it has 1 to %d letters, digits, dots, dashes and underscores, and does not begin with a dot", quote(string(p)), maxProject)
+		"%s is not a valid project name: it has 1 to %d letters, digits, dots, dashes and underscores, and does not begin with a dot", quote(string(p)), maxProject)
 }
 
 // NewKey is an API key to be made.

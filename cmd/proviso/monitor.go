@@ -32,9 +32,9 @@ func newMonitorForget(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget --user USER",
 		Short: "Remove the events and thumbs of a user from a server",
-		Long: "forget removes what a server has of a user in its traffic: events with their texts, thumbs, and the\n" +
+		Long: "forget removes a user's traffic from a server: events with their texts, thumbs, and the\n" +
 			"reasons of verdicts on these events. Counts and rates stay. USER is the name as agents send it; a server\n" +
-			"whose rules hash it finds it all the same. Datasets and labels that people made of events stay.\n\n" +
+			"whose rules hash names finds it, too. Datasets and labels that people made of events stay.\n\n" +
 			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
 			"holds an API key with the scope admin. What is removed cannot be restored.",
 		Args: noArgs,
@@ -124,7 +124,7 @@ func newMonitorAck(a *app) *cobra.Command {
 		Use:   "ack ID",
 		Short: "Acknowledge an alarm",
 		Long: "ack acknowledges an open alarm: everybody sees by whom and since when. The alarm still\n" +
-			"closes by itself when the rate has fallen. It needs a key with the scope edit, evaluate or label; the alarm\n" +
+			"closes automatically when the rate has fallen. It needs a key with the scope edit, evaluate or label; the alarm\n" +
 			"shows that key's name.",
 		Args: someArgs("the ID of the alarm is missing: `proviso monitor alarms` lists them", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

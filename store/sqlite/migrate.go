@@ -71,7 +71,7 @@ func Schema(ctx context.Context, path string) (s sqldb.Schema, err error) {
 func (e *engine) migrate(ctx context.Context) error {
 	version, err := e.version(ctx, e.writing)
 	if err == nil && e.copied && e.options.Access != sqldb.Reading && !e.options.Copied {
-		err = proviso.Errorf(proviso.Refused, "the data of %s were copied to another database by `proviso store copy`, which does not see what happens here; to go on with the file all the same, start `proviso serve --after-copy`", e.path)
+		err = proviso.Errorf(proviso.Refused, "the data of %s were copied to another database by `proviso store copy`, which does not see later changes to this file; to continue with the file anyway, start `proviso serve --after-copy`", e.path)
 	}
 	if err != nil || version == len(migrations) {
 		return err

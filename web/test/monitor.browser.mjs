@@ -52,7 +52,7 @@ test('monitor: empty pages say what to do', { smoke: true }, () => withPage({}, 
   await says(page, /No event has come yet/);
   await clean(page, 'no traffic');
   await page.goto(`${sv.server.url}/alarms`);
-  await says(page, /There was no alarm yet/);
+  await says(page, /There has been no alarm yet/);
   await page.goto(`${sv.server.url}/monitor/none`);
   await says(page, /no watch/i);
   await page.goto(`${sv.server.url}/traffic?event=none`);

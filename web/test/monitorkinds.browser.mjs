@@ -6,7 +6,7 @@ import { equal, ok, test, until } from './tests.mjs';
 
 const kinds = {
   agent: [/The agent fails more often: promise-01/, /model\s+small-2026-01\s+small-2026-03/, /Failed events/],
-  judge: [/The judge decides differently: promise-02/, /judge\s+judge:small\s+judge:large/, /Who is right\?/, /Labels of people tell the judge from the agent/],
+  judge: [/The judge decides differently: promise-02/, /judge\s+judge:small\s+judge:large/, /Who is right\?/, /Labels by people show whether the agent or the judge has changed/],
   mix: [/The mix of the traffic has changed/, /segment\s+de: 25 %\s+de: 61 %/, /The traffic of the watch/],
   silent: [/Nothing is known/, /the daily budget is spent/, /The traffic of the watch/],
 };

@@ -34,7 +34,7 @@ function List() {
       </Filters>
       <Data of={loaded} what="alarms">{(page) => {
         const list = items(page);
-        if (!list.length) return <Empty>{state || watch ? <>No alarm matches these filters. <button type="button" class="link" onClick={() => change({ state: '', watch: '', after: '' })}>Clear filters</button></> : 'There was no alarm yet.'}</Empty>;
+        if (!list.length) return <Empty>{state || watch ? <>No alarm matches these filters. <button type="button" class="link" onClick={() => change({ state: '', watch: '', after: '' })}>Clear filters</button></> : 'There has been no alarm yet.'}</Empty>;
         return <><Table caption="Alarms" cols={alarmColumns} rows={list} id={(a) => a.id} />{page.next && <p><a href={address('/alarms', { state, watch, after: page.next })}>Older alarms</a></p>}</>;
       }}</Data>
     </>
@@ -99,11 +99,11 @@ function Body({ a, children }: { a: AlarmView; children: ComponentChildren }) {
       </>}
       {a.kind === 'judge' && <>
         <h2>Who is right?</h2>
-        <p>Labels of people tell the judge from the agent. <a href={address('/traffic', judged)}>What it judged since then</a></p>
+        <p>Labels by people show whether the agent or the judge has changed. <a href={address('/traffic', judged)}>What it judged since then</a></p>
         <ToQueue filter={judged} name={a.watch + '-judge'} />
       </>}
       {(a.kind === 'mix' || a.kind === 'silent') && <p><a href={address('/traffic', { watch: a.watch, ...(span ?? {}) })}>The traffic of the watch</a></p>}
-      {a.notices.length > 0 && <><h2>Who was told</h2><Table caption="Who was told" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Of', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
+      {a.notices.length > 0 && <><h2>Messages sent</h2><Table caption="Messages sent" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Of', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
     </>
   );
 }

@@ -129,7 +129,7 @@ export class Connection {
   async #fresh(): Promise<string> {
     try {
       const token = (await this.#source().getToken())?.token;
-      if (typeof token !== 'string' || !/^[!-~]{1,4096}$/.test(token)) throw new Error('it gave no token');
+      if (typeof token !== 'string' || !/^[!-~]{1,4096}$/.test(token)) throw new Error('it returned no token');
       return token;
     } catch (e) {
       throw new Refusal('This page could not get a token for proviso: ' + messageOf(e));
