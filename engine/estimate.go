@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
 )
@@ -58,7 +59,7 @@ func (e *Engine) Estimate(demands []*run.Demand) Estimate {
 // String returns the estimate on one line.
 func (e Estimate) String() string {
 	text := fmt.Sprintf("%s, about %d tokens of prompts; with answers of %d tokens they cost %s",
-		report.Plural(e.Calls, "call"), e.Tokens, e.Answer, report.RoughCost(e.Cost))
+		excerpt.Plural(e.Calls, "call"), e.Tokens, e.Answer, report.RoughCost(e.Cost))
 	if len(e.Unpriced) > 0 {
 		const most = 3
 		names := strings.Join(e.Unpriced[:min(len(e.Unpriced), most)], ", ")

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -56,7 +57,7 @@ func (a *AssertionSummary) Name() string {
 		return a.name
 	}
 	if a.Others > 0 {
-		return Plural(a.Others, "further assertion")
+		return excerpt.Plural(a.Others, "further assertion")
 	}
 	name := a.Label()
 	if a.ID != "" && a.Metric != "" && a.ID != a.Metric {

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // Missed is what the assertions of a run would miss, measured by breaking its outputs on
@@ -195,7 +197,7 @@ func (p *printer) missed() {
 		}
 	}
 	if more := len(list) - missedHere; more > 0 {
-		p.line("  … and %s more", Plural(more, "instruction"))
+		p.line("  … and %s more", excerpt.Plural(more, "instruction"))
 	}
 	p.w.WriteByte('\n')
 }

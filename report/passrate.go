@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -24,7 +25,7 @@ func (s *Summary) allSkipped() string {
 	if len(s.columns) <= 1 && s.Repeats().Groups == 0 {
 		noun = "case"
 	}
-	return Plural(n, noun) + " skipped: no assertion applied"
+	return excerpt.Plural(n, noun) + " skipped: no assertion applied"
 }
 
 // ends returns the pass rates if all errors were failures, and if all errors were passes.
@@ -62,7 +63,7 @@ func (c Counts) passedOf() string {
 func (c Counts) others() string {
 	text := ""
 	if c.Errors > 0 {
-		text += ", " + Plural(c.Errors, "error")
+		text += ", " + excerpt.Plural(c.Errors, "error")
 	}
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
@@ -86,7 +87,7 @@ func (c Counts) headline() (first, rest string) {
 	case c.Decided() > 0:
 		return c.percent(" "), fmt.Sprintf("pass rate, 95 %% interval %s, n = %d", c.intervalText(), c.Asked())
 	case c.Errors > 0:
-		return Plural(c.Errors, "error"), fmt.Sprintf("of %s, so there is no pass rate", Plural(c.Asked(), "result"))
+		return excerpt.Plural(c.Errors, "error"), fmt.Sprintf("of %s, so there is no pass rate", excerpt.Plural(c.Asked(), "result"))
 	}
 	return "", ""
 }

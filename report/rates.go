@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -166,7 +167,7 @@ func (p *printer) repeats() {
 		return
 	}
 	p.line("%s", p.o.Paint(Bold, "Repeats"))
-	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, Plural(r.Groups, "repeated case"))
+	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, excerpt.Plural(r.Groups, "repeated case"))
 	p.line("  %d of %d passed as often as the suite asks for", r.Met, r.Groups)
 	p.w.WriteByte('\n')
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // TerminalOptions describe the terminal. The zero value is right for a pipe.
@@ -130,11 +131,11 @@ func (p *printer) errorTexts() {
 	p.line("%s", p.o.Paint(Bold, "Errors"))
 	shown := 0
 	for _, e := range kinds[:min(len(kinds), most)] {
-		p.entry(fmt.Sprintf("%8s", Plural(e.rows, "row")), e.text)
+		p.entry(fmt.Sprintf("%8s", excerpt.Plural(e.rows, "row")), e.text)
 		shown += e.rows
 	}
 	if more := p.sum.Totals().Errors - shown; more > 0 {
-		p.line("  … and %s with other errors (%s)", Plural(more, "row"), p.more())
+		p.line("  … and %s with other errors (%s)", excerpt.Plural(more, "row"), p.more())
 	}
 	p.w.WriteByte('\n')
 }
@@ -176,7 +177,7 @@ func (p *printer) everyRow(status proviso.Status) error {
 // end shows cost, duration and totals.
 func (p *printer) end() {
 	t := p.sum.Totals()
-	parts := append([]string{Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}, spent(t)...)
+	parts := append([]string{excerpt.Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}, spent(t)...)
 	name := cut(p.meta.Suite, 100)
 	if name != "" {
 		name += ": "
@@ -190,7 +191,7 @@ func (p *printer) end() {
 		if left == 1 {
 			are, them = "is", "it"
 		}
-		p.line("%d of %s %s not finished; proviso eval with the same flags and --resume=%s does %s", left, Plural(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
+		p.line("%d of %s %s not finished; proviso eval with the same flags and --resume=%s does %s", left, excerpt.Plural(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
 	}
 	if text := p.sum.allSkipped(); text != "" {
 		p.wrapped("", text)

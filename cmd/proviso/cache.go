@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/dataset"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 func newCache(a *app) *cobra.Command {
@@ -21,7 +22,7 @@ func newCache(a *app) *cobra.Command {
 				if err != nil {
 					return proviso.WithCode(proviso.Unavailable, err)
 				}
-				if _, err := fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, kept.noun), kept.dir); err != nil {
+				if _, err := fmt.Fprintf(a.out, "Removed %s from %s\n", excerpt.Plural(n, kept.noun), kept.dir); err != nil {
 					return err
 				}
 			}
@@ -29,7 +30,7 @@ func newCache(a *app) *cobra.Command {
 			if err != nil {
 				return proviso.WithCode(proviso.Unavailable, err)
 			}
-			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "file")+" of cases", a.cacheDir(keptCases))
+			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", excerpt.Plural(n, "file")+" of cases", a.cacheDir(keptCases))
 			return err
 		},
 	})

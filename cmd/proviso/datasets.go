@@ -18,6 +18,7 @@ import (
 
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -202,7 +203,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	if err := json.Unmarshal(data, &d); err != nil || d.Version == "" {
 		return client.NotOfServer(u)
 	}
-	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, plural(d.Cases, "case"))
+	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, excerpt.Plural(d.Cases, "case"))
 	return err
 }
 

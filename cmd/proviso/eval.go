@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/watch"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
@@ -116,7 +117,7 @@ func (a *app) foldersOf(f *evalFlags) []string {
 // awaitChange waits until a file changes and prints its name. It returns false if the user has
 // ended the command.
 func (a *app) awaitChange(ctx context.Context, seen *watch.Files) bool {
-	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural(seen.Count(), "file"))
+	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", excerpt.Plural(seen.Count(), "file"))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changed := seen.Wait(ctx)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/githistory"
 )
 
@@ -237,7 +238,7 @@ func flaky(list []gate.Flake, cases int) []string {
 	var lines []string
 	most := 0.0
 	for _, f := range list {
-		rate := fmt.Sprintf("%.1f %% of %s (up to %.0f %%)", 100*f.Rate.Value, plural(f.Pairs, "case"), 100*f.Rate.High)
+		rate := fmt.Sprintf("%.1f %% of %s (up to %.0f %%)", 100*f.Rate.Value, excerpt.Plural(f.Pairs, "case"), 100*f.Rate.High)
 		most = max(most, f.Rate.Value)
 		switch {
 		case f.Unfit:
@@ -247,7 +248,7 @@ func flaky(list []gate.Flake, cases int) []string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = append(lines, fmt.Sprintf("Without any change, at most %.1f %% of the verdicts on an assertion flip, in %s.", 100*most, plural(cases, "case")))
+		lines = append(lines, fmt.Sprintf("Without any change, at most %.1f %% of the verdicts on an assertion flip, in %s.", 100*most, excerpt.Plural(cases, "case")))
 	}
 	return lines
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/convert"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // maxImported limits the total size of imported files, in bytes.
@@ -64,7 +65,7 @@ func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, name
 	for _, file := range r.Files {
 		written = append(written, filepath.Join(f.folder, filepath.FromSlash(file.Name)))
 	}
-	fmt.Fprintf(a.out, "Wrote %s: %s for each of %s.\n", printable(strings.Join(written, ", ")), plural(r.Assertions, "assertion"), plural(r.Cases, "case"))
+	fmt.Fprintf(a.out, "Wrote %s: %s for each of %s.\n", printable(strings.Join(written, ", ")), excerpt.Plural(r.Assertions, "assertion"), excerpt.Plural(r.Cases, "case"))
 	a.notes(a.out, r.Notes)
 	next := "proviso eval"
 	if f.folder != "." {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/label"
@@ -198,7 +199,7 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 	if err != nil && n == (store.LabelImport{}) {
 		return err
 	}
-	text := fmt.Sprintf("added %s", plural(n.Added, "label"))
+	text := fmt.Sprintf("added %s", excerpt.Plural(n.Added, "label"))
 	for _, x := range [...]struct {
 		n   int
 		why string

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/client"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -57,7 +58,7 @@ func newMonitorForget(a *app) *cobra.Command {
 				_, err = fmt.Fprintf(a.out, "nothing was found of the user %s, so nothing was removed\n", printable(user))
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "removed %s and %s, and the reasons of %s\n", plural(*n.Events, "event"), plural(*n.Feedback, "thumb"), plural(*n.Verdicts, "verdict"))
+			_, err = fmt.Fprintf(a.out, "removed %s and %s, and the reasons of %s\n", excerpt.Plural(*n.Events, "event"), excerpt.Plural(*n.Feedback, "thumb"), excerpt.Plural(*n.Verdicts, "verdict"))
 			return err
 		},
 	}

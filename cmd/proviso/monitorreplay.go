@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/monitor"
@@ -260,7 +261,7 @@ func (w *replayedWatch) write(b *strings.Builder) {
 	if w.Matched == 0 {
 		fmt.Fprintf(b, "  NO EVENT MATCHED, so this watch has seen nothing\n")
 	}
-	fmt.Fprintf(b, "  %s from %s to %s UTC: %d of this watch, %d evaluated\n", plural(w.Events, "event"), w.From.UTC().Format(minute), w.To.UTC().Format(minute), w.Matched, w.Sampled-w.Unpaid)
+	fmt.Fprintf(b, "  %s from %s to %s UTC: %d of this watch, %d evaluated\n", excerpt.Plural(w.Events, "event"), w.From.UTC().Format(minute), w.To.UTC().Format(minute), w.Matched, w.Sampled-w.Unpaid)
 	unclear := "left out: the condition of match.where could not be evaluated"
 	if w.Why != "" {
 		unclear += ", first: " + printable(report.Line(w.Why, 200))
@@ -352,7 +353,7 @@ func evaluations(c *monitor.ChartView) string {
 		s += fmt.Sprintf(" (%d enter)", c.Entered)
 	}
 	if c.Errors > 0 {
-		s += fmt.Sprintf(", %s", plural(c.Errors, "error"))
+		s += fmt.Sprintf(", %s", excerpt.Plural(c.Errors, "error"))
 	}
 	return s
 }

@@ -176,7 +176,7 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))
 	}
 	if t.Errors > 0 {
-		parts = append(parts, plural(t.Errors, "error"))
+		parts = append(parts, excerpt.Plural(t.Errors, "error"))
 	}
 	if s := elapsed.Seconds(); s >= 1 {
 		rate := float64(done-p.before) / s

@@ -15,6 +15,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -136,7 +137,7 @@ func (a *app) openLabels(f *spadeLabel, entries []trial.Entry) (*label.Log, erro
 		a.warn(fmt.Sprintf("the last line of %s was incomplete and is removed: %s", f.labels, shortName(log.Cut)))
 	}
 	if log.Stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left alone: for other outputs than these", plural(log.Stale, "label"), f.labels))
+		a.warn(fmt.Sprintf("%s of %s left alone: for other outputs than these", excerpt.Plural(log.Stale, "label"), f.labels))
 	}
 	return log, nil
 }
@@ -207,7 +208,7 @@ func (s *labelSession) takeFrom(files []string, entries []trial.Entry) error {
 			}
 			n++
 		}
-		fmt.Fprintf(s.err, "proviso: took %s from %s\n", plural(n, "label"), printable(shownName(files[k])))
+		fmt.Fprintf(s.err, "proviso: took %s from %s\n", excerpt.Plural(n, "label"), printable(shownName(files[k])))
 	}
 	return nil
 }
@@ -277,7 +278,7 @@ func (s *labelSession) ask(ctx context.Context) error {
 	}
 	if errors.Is(err, errInterrupted) {
 		n := s.log.Labels()
-		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command continues\n", plural(n.Good+n.Bad, "label"), printable(s.f.labels))
+		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command continues\n", excerpt.Plural(n.Good+n.Bad, "label"), printable(s.f.labels))
 		return exitError{exitInterrupted}
 	}
 	s.summary()

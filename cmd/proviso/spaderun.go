@@ -12,6 +12,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/matrix"
@@ -241,7 +242,7 @@ func (p *pipeline) addUpdated(ctx context.Context) error {
 	}
 	n := len(p.outputs.entries)
 	p.outputs.add(more)
-	fmt.Fprintf(p.err, "proviso: %s of %s are tried as well, which spade update added\n", plural(len(p.outputs.entries)-n, "output"), printable(file))
+	fmt.Fprintf(p.err, "proviso: %s of %s are tried as well, which spade update added\n", excerpt.Plural(len(p.outputs.entries)-n, "output"), printable(file))
 	return nil
 }
 
@@ -333,7 +334,7 @@ func (p *pipeline) sayUndecided(list []proviso.Candidate) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(p.err, "proviso: %s undecided: no judge model is named (--judge)\n", plural(n, "candidate"))
+		fmt.Fprintf(p.err, "proviso: %s undecided: no judge model is named (--judge)\n", excerpt.Plural(n, "candidate"))
 	}
 }
 

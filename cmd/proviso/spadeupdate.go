@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -129,7 +130,7 @@ func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
 	r, err := update.Run(ctx, in, o)
 	clear()
 	if ctx.Err() != nil {
-		return a.interrupted(ctx, fmt.Sprintf("%d of %s tried; nothing was written", done, plural(len(in.Trials), "output")))
+		return a.interrupted(ctx, fmt.Sprintf("%d of %s tried; nothing was written", done, excerpt.Plural(len(in.Trials), "output")))
 	}
 	if err != nil {
 		return err
@@ -244,7 +245,7 @@ func (a *app) keepCorrected(f *spadeUpdate, in update.Input, r *update.Report) e
 		n++
 	}
 	if n > 0 {
-		fmt.Fprintf(a.err, "proviso: %s of earlier outputs changed: kept in %s\n", plural(n, "label"), printable(file))
+		fmt.Fprintf(a.err, "proviso: %s of earlier outputs changed: kept in %s\n", excerpt.Plural(n, "label"), printable(file))
 	}
 	return log.Close()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -186,7 +187,7 @@ func (a *app) copyFrom(ctx context.Context, source *sqlite.DB, to string) error 
 	var tables int
 	var rows int64
 	err = target.Fill(ctx, snapshot, func(table string, n int64) {
-		fmt.Fprintf(a.err, "%s: %s\n", table, plural(int(n), "row"))
+		fmt.Fprintf(a.err, "%s: %s\n", table, excerpt.Plural(int(n), "row"))
 		tables, rows = tables+1, rows+n
 	})
 	var problems []string

@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
@@ -299,7 +300,7 @@ func (a *app) mistakesSo(list proviso.Mistakes, so string) error {
 	if wrong == 0 {
 		return nil
 	}
-	fmt.Fprintf(a.err, "proviso: %s; %s\n", plural(wrong, "mistake"), so)
+	fmt.Fprintf(a.err, "proviso: %s; %s\n", excerpt.Plural(wrong, "mistake"), so)
 	return exitError{exitUsage}
 }
 
@@ -329,8 +330,6 @@ func (a *app) mistake(kind string, m proviso.Mistake) {
 }
 
 func (a *app) warn(text string) { fmt.Fprintf(a.err, "proviso: warning: %s\n", printable(text)) }
-
-func plural(n int, noun string) string { return report.Plural(n, noun) }
 
 // terminal describes what the terminal supports.
 func (a *app) terminal(details bool) report.TerminalOptions {

@@ -14,7 +14,6 @@ import (
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/plainpage"
-	"github.com/proviso-eval/proviso/report"
 )
 
 var (
@@ -34,7 +33,7 @@ const (
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return plainpage.New(pageHTML, pageCSS, pageText, template.FuncMap{
 		"needed":   func(d *gate.Decision) string { return neededOf(d).String() },
-		"sentence": suiteSentence, "figure": figure, "points": points, "plural": report.Plural, "measures": measures, "marked": marked, "join": strings.Join,
+		"sentence": suiteSentence, "figure": figure, "points": points, "plural": excerpt.Plural, "measures": measures, "marked": marked, "join": strings.Join,
 	})
 })
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -114,7 +115,7 @@ func (m *markdown) table() {
 		}
 	}
 	if more > 0 {
-		m.entry(fmt.Sprintf("\n… and %s.\n", report.Plural(more, "further assertion")))
+		m.entry(fmt.Sprintf("\n… and %s.\n", excerpt.Plural(more, "further assertion")))
 	}
 	m.entry("\nRanges are 95 % intervals.\n\n")
 	for _, x := range measures(m.c) {
@@ -218,7 +219,7 @@ func diffFence(parts []part) string {
 		}
 	}
 	if more := len(lines) - diffLines; more > 0 {
-		lines = append(lines[:diffLines], fmt.Sprintf("  … %s more", report.Plural(more, "line")))
+		lines = append(lines[:diffLines], fmt.Sprintf("  … %s more", excerpt.Plural(more, "line")))
 	}
 	return report.MarkdownFence("diff", lines)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/gate"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
@@ -59,10 +60,10 @@ func assertionsChanged(c *gate.Comparison) string {
 	}
 	text := ""
 	if worse > 0 {
-		text += fmt.Sprintf(", %s worse", report.Plural(worse, "assertion"))
+		text += fmt.Sprintf(", %s worse", excerpt.Plural(worse, "assertion"))
 	}
 	if better > 0 {
-		text += fmt.Sprintf(", %s better", report.Plural(better, "assertion"))
+		text += fmt.Sprintf(", %s better", excerpt.Plural(better, "assertion"))
 	}
 	return text
 }
@@ -90,7 +91,7 @@ func suiteSentence(c *gate.Comparison) string {
 		return "No case was decided in both runs."
 	}
 	text := fmt.Sprintf("Score %s → %s, difference %s over %s.", report.Percent(c.Suite.Base.Value), report.Percent(c.Suite.Head.Value),
-		points(c.Suite.Difference), report.Plural(c.Suite.Pairs, "pair"))
+		points(c.Suite.Difference), excerpt.Plural(c.Suite.Pairs, "pair"))
 	if c.LeftOut > 0 {
 		text += fmt.Sprintf(" %s left out, because a side has an error.", pairsAre(c.LeftOut))
 	}
@@ -180,13 +181,13 @@ func notes(a *gate.AssertionEffect) []string {
 		list = append(list, "judge not measured")
 	}
 	if a.LeftOut > 0 {
-		list = append(list, fmt.Sprintf("%s with an error", report.Plural(a.LeftOut, "pair")))
+		list = append(list, fmt.Sprintf("%s with an error", excerpt.Plural(a.LeftOut, "pair")))
 	}
 	if a.OnlyBase > 0 {
-		list = append(list, fmt.Sprintf("%s only in the base", report.Plural(a.OnlyBase, "verdict")))
+		list = append(list, fmt.Sprintf("%s only in the base", excerpt.Plural(a.OnlyBase, "verdict")))
 	}
 	if a.OnlyHead > 0 {
-		list = append(list, fmt.Sprintf("%s only in the head", report.Plural(a.OnlyHead, "verdict")))
+		list = append(list, fmt.Sprintf("%s only in the head", excerpt.Plural(a.OnlyHead, "verdict")))
 	}
 	return list
 }

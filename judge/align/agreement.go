@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -149,11 +149,11 @@ func (a *Agreement) NotMeasured() string {
 	case good+bad == 0:
 		return ""
 	case good == 0:
-		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", report.Plural(a.N, "label"), a.TN+a.FP, bad)
+		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", excerpt.Plural(a.N, "label"), a.TN+a.FP, bad)
 	case bad == 0:
-		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", report.Plural(a.N, "label"), a.TP+a.FN, good)
+		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", excerpt.Plural(a.N, "label"), a.TP+a.FN, good)
 	}
-	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", report.Plural(a.N, "label"), a.TN+a.FP, bad, good)
+	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", excerpt.Plural(a.N, "label"), a.TN+a.FP, bad, good)
 }
 
 // Measure is an agreement measure that a gate can require.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -73,7 +74,7 @@ func (t *textView) disagreements(list []Disagreement) {
 		return
 	}
 	t.line("")
-	t.line("  To read: %s", report.Plural(len(list), "disagreement"))
+	t.line("  To read: %s", excerpt.Plural(len(list), "disagreement"))
 	for i, d := range list {
 		if i == shownDisagreements && !t.all {
 			t.line("  … and %d more (--all)", len(list)-i)
@@ -130,7 +131,7 @@ func said(d Disagreement) string {
 // sentences explain the quality of a judge.
 func sentences(a *Agreement) []string {
 	if a.N == 0 {
-		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", report.Plural(a.Errors, "labelled output"))}
+		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", excerpt.Plural(a.Errors, "labelled output"))}
 	}
 	good, bad := a.TP+a.FN, a.TN+a.FP
 	var list []string
@@ -138,11 +139,11 @@ func sentences(a *Agreement) []string {
 	case a.Weighted:
 		list = append(list, fmt.Sprintf("Catches about %s of the bad outputs; passes about %s of the good ones.", rangeOrNone(a.TNR), rangeOrNone(a.TPR)))
 	case bad == 0:
-		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, report.Plural(good, "good output")))
+		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, excerpt.Plural(good, "good output")))
 	case good == 0:
-		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, report.Plural(bad, "bad output")))
+		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, excerpt.Plural(bad, "bad output")))
 	default:
-		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, report.Plural(bad, "bad output"), a.TP, report.Plural(good, "good one")))
+		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, excerpt.Plural(bad, "bad output"), a.TP, excerpt.Plural(good, "good one")))
 	}
 	if few := a.NotMeasured(); few != "" {
 		list = append(list, few+".")
@@ -178,7 +179,7 @@ func measures(a *Agreement) []measure {
 		list = append(list, measure{"TPR", rangeOf(a.TPR) + " of the good outputs pass"})
 	}
 	if a.JudgePassRate != nil {
-		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", report.Percent(*a.JudgePassRate), report.Plural(a.Judged.N, "output"))})
+		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", report.Percent(*a.JudgePassRate), excerpt.Plural(a.Judged.N, "output"))})
 	}
 	switch {
 	case a.Corrected == nil:
@@ -212,7 +213,7 @@ func moreText(a *Agreement) string {
 	if a.Halve == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s would halve that range", report.Plural(a.Halve, "more label"))
+	text := fmt.Sprintf("%s would halve that range", excerpt.Plural(a.Halve, "more label"))
 	if a.Halve > a.Judged.N-a.N && a.Method != MethodCounted {
 		text += fmt.Sprintf("; the run has only %d without one", a.Judged.N-a.N)
 	}

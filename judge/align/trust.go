@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -46,7 +47,7 @@ func (e Entry) trust() report.Trust {
 		return t
 	}
 	t.Kappa, t.TPR, t.TNR = valueOf(e.Kappa), valueOf(e.TPR), valueOf(e.TNR)
-	measured := "measured on " + report.Plural(e.N, "label")
+	measured := "measured on " + excerpt.Plural(e.N, "label")
 	k := e.Kappa
 	if k == nil {
 		t.Text = "judge unvalidated (" + measured + ": kappa is undefined)"

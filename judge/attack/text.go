@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -41,7 +42,7 @@ func rateText(rate *float64, i *Interval, k, n int) string {
 func restText(errors, left int) string {
 	text := ""
 	if errors > 0 {
-		text += ", " + report.Plural(errors, "error")
+		text += ", " + excerpt.Plural(errors, "error")
 	}
 	if left > 0 {
 		text += fmt.Sprintf(", %d left out", left)

@@ -133,7 +133,7 @@ func (t Trades) title() string {
 	if taus := t.taus(); len(taus) == 1 {
 		tau = fmt.Sprintf(" within tau %v", taus[0])
 	}
-	text := fmt.Sprintf("The best sets of %s%s, on %s and %s", report.Plural(t.Candidates, "candidate"), tau, report.Plural(t.Bad, "bad output"), report.Plural(t.Good, "good one"))
+	text := fmt.Sprintf("The best sets of %s%s, on %s and %s", excerpt.Plural(t.Candidates, "candidate"), tau, excerpt.Plural(t.Bad, "bad output"), excerpt.Plural(t.Good, "good one"))
 	if b := t.Options.Budget; b != nil {
 		text += ", for at most " + format.Dollars(*b) + " per output"
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -72,7 +72,7 @@ func (rec *record) add(rows []int) error {
 func (f *facts) describe(rec *record) {
 	lines, _ := rec.reader.Damage()
 	if lines += f.bad; lines > 0 {
-		f.damaged = fmt.Sprintf("the file is damaged: %s cannot be read and is left out", report.Plural(lines, "line"))
+		f.damaged = fmt.Sprintf("the file is damaged: %s cannot be read and is left out", excerpt.Plural(lines, "line"))
 	}
 }
 
