@@ -212,6 +212,15 @@ func TestWithoutComments(t *testing.T) {
 	}
 }
 
+// TestFarLook gives text that makes a tokenizer look far ahead. If its time grew with the square
+// of the text, the test would not end before the timeout of go test.
+func TestFarLook(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"/[", "=/x", "`${", "\\u{", "/*", "'\\", "(", "{", "a/", "export {", "import ", "}"} {
+		jstoken.Imports(strings.Repeat(unit, 1<<18/len(unit)))
+	}
+}
+
 // FuzzTokens checks that tokens are in order, do not overlap, and cover everything
 // but white space and comments.
 func FuzzTokens(f *testing.F) {
