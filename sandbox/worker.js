@@ -306,7 +306,7 @@ function syntaxError(e, text, module) {
   const at = stack.startsWith(source.file + ':') ? /^(\d+)\n.*\n( *)/.exec(stack.slice(source.file.length + 1)) : null;
   if (at) {
     told.line = Number(at[1]);
-    told.column = at[2].length + 1;
+    told.column = at[2].length + 1 - (told.line === 1 ? source.before : 0);
   }
   return stringify(told);
 }
@@ -329,7 +329,7 @@ function compile() {
   if (kind !== 'module') {
     try {
       source.common = vm.compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], {
-        filename: source.file, importModuleDynamically: (name, _, attributes) => importFrom(name, attributes),
+        filename: source.file, columnOffset: -source.before, importModuleDynamically: (name, _, attributes) => importFrom(name, attributes),
       });
       return;
     } catch (e) {
