@@ -509,6 +509,14 @@ func TestTypeScript(t *testing.T) {
 		if value.Stringify(v) != `{"n":7}` || err != nil {
 			t.Errorf("%v %v", v, err)
 		}
+		write(t, dir, "lib/place.ts", "import { basename } from 'path';\nexport const place: string = basename(__dirname)")
+		const placed = "import { basename } from 'path';\nimport { place } from './lib/place';\nexport default (o: string) => [basename(__filename), place, __dirname.length > 0]"
+		if v, err = once(t, s, nodeSource("a.ts", placed, ""), "x"); value.Stringify(v) != `["a.ts","lib",true]` || err != nil {
+			t.Errorf("%v %v", value.Stringify(v), err)
+		}
+		if v, err = once(t, s, nodeSource("a.ts", "import { dirname } from 'path';\nconst __dirname = dirname('/a/b');\nexport default (o: string) => __dirname", ""), "x"); v != "/a" || err != nil {
+			t.Errorf("%v %v", v, err)
+		}
 		if v, err = once(t, s, nodeSource("a.ts", "enum E { A = 3 }\nexport const f = (o: string) => E.A", "f"), "hello"); v != 3.0 || err != nil {
 			t.Errorf("an enum: %v %v", v, err)
 		}
