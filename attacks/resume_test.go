@@ -28,7 +28,7 @@ func TestResumeWithAnotherText(t *testing.T) {
 				t.Errorf("with the same text: %s", out)
 			}
 			write(t, dir, map[string]string{"part.txt": "two"})
-			if out := resume(); !strings.Contains(out, "or the suite has changed since: name the suite of that run with -c, or run this one anew without --resume") {
+			if out := resume(); !strings.Contains(out, "or the suite has changed since: name the suite of that run with -c, or run this one again without --resume") {
 				t.Errorf("with another text: %s", out)
 			}
 		})

@@ -191,11 +191,11 @@ func TestStopUnderHostileBodies(t *testing.T) {
 	}
 	select {
 	case err := <-s.ended:
-		t.Logf("it ended after %v, with %d requests under way: %v", time.Since(started), busy, err)
+		t.Logf("it ended after %v, with %d requests in progress: %v", time.Since(started), busy, err)
 		var exit *exec.ExitError
-		cut := strings.Contains(s.output.String(), "requests under way were cut off after 1s")
+		cut := strings.Contains(s.output.String(), "requests in progress were cut off after 1s")
 		if busy == 0 || !cut || !errors.As(err, &exit) || exit.ExitCode() != 3 {
-			t.Errorf("%d requests were under way, and it ended with %v: %s", busy, err, tail(s.output.String()))
+			t.Errorf("%d requests were in progress, and it ended with %v: %s", busy, err, tail(s.output.String()))
 		}
 	case <-time.After(10 * grace): // enough for a busy machine
 		t.Errorf("SIGTERM did not stop it in %v: %s", 10*grace, tail(s.output.String()))

@@ -64,7 +64,7 @@ func bench(runs int, names []string) error {
 			continue
 		}
 		if _, err := exec.LookPath(r.needs); r.needs != "" && err != nil {
-			fmt.Printf("%-30s skipped, there is no %s here\n", r.name, r.needs)
+			fmt.Printf("%-30s skipped: %s is not installed\n", r.name, r.needs)
 			continue
 		}
 		if err := r.measure(); err != nil {

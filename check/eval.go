@@ -340,7 +340,7 @@ func (c *Compiler) Decide(ctx context.Context, a *proviso.Assertion, row *Row) p
 		}
 	}
 	if m.kind.New == nil {
-		return undecided(proviso.Verdict{Assertion: a}, proviso.Errorf(proviso.Invalid, "%q is not decided by itself", a.Type))
+		return undecided(proviso.Verdict{Assertion: a}, proviso.Errorf(proviso.Invalid, "%q cannot be decided on its own", a.Type))
 	}
 	return m.eval(ctx, row)
 }

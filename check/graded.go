@@ -160,7 +160,7 @@ func (g *graded) begin(ctx context.Context, s *Subject) (*pending, Finding, erro
 
 // ungraded is the error of a type for which there is no model.
 func (k *Kind) ungraded(name string) *proviso.Error {
-	return proviso.Errorf(proviso.Unavailable, "%q needs %s, and there is none here", name, k.Needs.grader())
+	return proviso.Errorf(proviso.Unavailable, "%q needs %s, and none is available", name, k.Needs.grader())
 }
 
 // findingOf converts a grade to a finding. A grade without a verdict keeps its usage.

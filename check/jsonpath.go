@@ -69,7 +69,7 @@ func (k *pathCheck) read(c *Compiler, o *value.Object) error {
 		}
 	}
 	if m.kind.New == nil {
-		return proviso.Errorf(proviso.Invalid, "%q cannot stand inside json-path", m.Type)
+		return proviso.Errorf(proviso.Invalid, "%q cannot be used inside json-path", m.Type)
 	}
 	k.inner = m
 	return nil

@@ -169,7 +169,7 @@ func (c *Compiler) expand(criterion proviso.Criterion, pointer string) ([]Part, 
 	case c.Expand != nil:
 		return c.Expand(criterion, pointer)
 	case criterion.Template != "":
-		return nil, []*proviso.Error{proviso.ErrorAt(pointer, proviso.Unavailable, "templates of criteria are not available here")}
+		return nil, []*proviso.Error{proviso.ErrorAt(pointer, proviso.Unavailable, "templates of criteria are not available")}
 	}
 	return []Part{{Text: criterion.Text}}, nil
 }

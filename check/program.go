@@ -56,7 +56,7 @@ func newScripted(c *Compiler, s *Spec, l language, text string) (scripted, error
 		}
 	}
 	if c.Code == nil {
-		return j, proviso.Errorf(proviso.Unavailable, "no interpreter for %s here", l.id)
+		return j, proviso.Errorf(proviso.Unavailable, "no interpreter for %s is available", l.id)
 	}
 	return j, nil
 }

@@ -44,7 +44,7 @@ func splitEntry(name string) (file, entry string) {
 // trace in its context.
 func (c *Compiler) compileFile(s scriptFile) (fn proviso.Function, traced bool, err error) {
 	if c.Code == nil {
-		return nil, false, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", s.file, s.language)
+		return nil, false, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s is available", s.file, s.language)
 	}
 	data, err := c.readFile(s.file)
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *Compiler) renderAll(ctx context.Context, v any, vars *value.Object, dep
 			return v, nil
 		}
 		if c.Templates == nil {
-			return nil, proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+			return nil, proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 		}
 		return c.Templates.Render(ctx, s, vars)
 	}

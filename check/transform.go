@@ -42,7 +42,7 @@ func (c *Compiler) compileTransform(text, subject string) (*Transform, error) {
 		return &Transform{label: text, fn: fn}, nil
 	}
 	if c.Code == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "transform: no interpreter here")
+		return nil, proviso.Errorf(proviso.Unavailable, "transform: no interpreter is available")
 	}
 	body := text
 	if !strings.Contains(text, "\n") {

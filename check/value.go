@@ -207,7 +207,7 @@ func (c *Compiler) scriptValue(a *proviso.Assertion, script scriptFile) (operand
 
 func (c *Compiler) readFile(name string) ([]byte, error) {
 	if c.Files == nil {
-		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", name)
+		return nil, proviso.Errorf(proviso.Refused, "%s: files may not be read", name)
 	}
 	return c.Files.ReadFile(name)
 }
@@ -242,7 +242,7 @@ func hasTemplate(text string) bool {
 
 func (c *Compiler) checkTemplate(text string) error {
 	if c.Templates == nil {
-		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
 	return c.Templates.Check(text)
 }

@@ -66,7 +66,7 @@ func milliseconds(env proviso.Env, name string, def time.Duration) time.Duration
 // Decide asks the endpoint.
 func (w *webhook) Decide(ctx context.Context, s *Subject) (Finding, error) {
 	if w.client == nil {
-		return Finding{}, proviso.Errorf(proviso.Unavailable, "webhooks cannot be reached: there is no network here")
+		return Finding{}, proviso.Errorf(proviso.Unavailable, "webhooks cannot be reached: there is no access to the network")
 	}
 	prompt := any(value.Undefined{})
 	if s.Row.HasPrompt {

@@ -215,7 +215,7 @@ func (c *openAISuite) cases() (cases, outputs []byte) {
 		c.note(c.eval.place(""), "the outputs", fmt.Sprintf("items without one: %d; their cases are undecided until a model answers them", missing), "")
 	}
 	if calls > 0 {
-		c.note(c.eval.place(""), "the tool calls", fmt.Sprintf("left out beside a text (answers with both: %d); only the text is recorded, so a grader that looks at calls may decide otherwise", calls), "")
+		c.note(c.eval.place(""), "the tool calls", fmt.Sprintf("left out beside a text (answers with both: %d); only the text is recorded, so a grader that looks at calls may decide differently", calls), "")
 	}
 	return all.Bytes(), recorded.Bytes()
 }

@@ -77,9 +77,9 @@ func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
 	if s := d.Suite; s != nil {
 		t.title("Suite " + report.Message(strings.Join(s.Files, ", ")))
 		if s.Ready {
-			t.row(markGood, "ready", "all that it needs is here")
+			t.row(markGood, "ready", "everything that it needs is available")
 		} else {
-			t.row(markWrong, "not ready", "it cannot be run here")
+			t.row(markWrong, "not ready", "it cannot be run on this machine")
 		}
 		for _, line := range s.Problems {
 			fmt.Fprintf(t, "    %s\n", report.Message(line))

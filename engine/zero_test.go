@@ -115,7 +115,7 @@ func TestTrusted(t *testing.T) {
 	}
 	e := open(t, s, engine.Options{Policy: engine.Policy{Trusted: true, Sandbox: sandbox.Auto}, Judge: engine.Judge{Off: true}})
 	const want = `false "SQL statement does not conform to the provided MySQL database syntax."` + "\n" +
-		`false "\"llm-rubric\" needs a model that judges, and there is none here"`
+		`false "\"llm-rubric\" needs a model that judges, and none is available"`
 	if got := reasons(t, e, run.Task{SkipUnsupported: true}); got != want {
 		t.Errorf("%s", got)
 	}

@@ -56,13 +56,13 @@ func TestReadEvent(t *testing.T) {
 func TestMistakesOfEvents(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ event, want string }{
-		{`{}`, ": id is missing; : agent is missing; : output is missing, and so is error; an event has one of them"},
+		{`{}`, ": id is missing; : agent is missing; : output and error are missing; an event needs one of them"},
 		{`{"id":"","agent":"a","output":""}`, "/id: id is empty"},
 		{`{"agent":"a","output":""}`, ": id is missing"},
 		{`{"id":"..","agent":"a","conversation":".","output":""}`, `/id: id cannot be "..", which means another place in an address; /conversation: conversation cannot be ".", which means another place in an address`},
 		{`{"id":"a/../b","agent":"../a","output":""}`, ""},
 		{`{"id":"e","agent":"a","error":"timeout"}`, ""},
-		{`{"id":"e","agent":"a","output":null}`, ": output is missing, and so is error; an event has one of them"},
+		{`{"id":"e","agent":"a","output":null}`, ": output and error are missing; an event needs one of them"},
 		{`{"id":"e","agent":"a","output":null,"error":"timeout"}`, ""},
 		{`{"id":"e","agent":"a","output":"x","ouput":"y"}`, `/ouput: unknown field "ouput"; did you mean output?`},
 		{`{"id":7,"agent":"a","output":"x","time":"yesterday"}`, `/id: id has to be text, not a number; /time: time has to be a time such as 2026-01-31T09:00:00Z, not "yesterday"`},
@@ -98,8 +98,8 @@ func TestReadFeedback(t *testing.T) {
 	for _, c := range []struct{ thumb, want string }{
 		{`{"event":"e","user":"u","value":1}`, ""},
 		{`{"trace_id":"t","value":-1,"comment":"no"}`, ""},
-		{`{"value":1}`, ": a thumb names an event or a trace_id, one of them"},
-		{`{"event":"e","trace_id":"t","value":2}`, ": a thumb names an event or a trace_id, one of them; /value: value has to be 1 or -1, not 2"},
+		{`{"value":1}`, ": a thumb needs either an event or a trace_id"},
+		{`{"event":"e","trace_id":"t","value":2}`, ": a thumb needs either an event or a trace_id; /value: value has to be 1 or -1, not 2"},
 		{`{"event":"e","vlaue":1}`, `/vlaue: unknown field "vlaue"; did you mean value?; : value is missing: 1 or -1`},
 	} {
 		f, wrong := ingest.ReadFeedback(object(t, c.thumb), now)
@@ -165,8 +165,8 @@ func TestRules(t *testing.T) {
 		{`[{"pattern":"\\d+"},{"field":"user","hash_env":"SALT"},{"field":"metadata.email"}]`, ""},
 		{`{}`, "/redact: the rules have to be a list, not an object"},
 		{`[1]`, "/redact/0: a rule has to be an object with pattern or field, not a number"},
-		{`[{}]`, "/redact/0: a rule has a pattern or a field, one of them"},
-		{`[{"pattern":"("}]`, "/redact/0/pattern: the pattern is no regular expression of RE2: error parsing regexp: missing closing ): `(`"},
+		{`[{}]`, "/redact/0: a rule needs either a pattern or a field"},
+		{`[{"pattern":"("}]`, "/redact/0/pattern: the pattern is not a valid RE2 regular expression: error parsing regexp: missing closing ): `(`"},
 		{`[{"pattern":"x*"}]`, "/redact/0/pattern: the pattern matches the empty text, so that it would match everywhere"},
 		{`[{"patern":"x"}]`, `/redact/0/patern: unknown field "patern"; did you mean pattern?`},
 		{`[{"field":"usr"}]`, `/redact/0/field: there is no field "usr"; did you mean user?`},

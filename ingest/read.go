@@ -191,7 +191,7 @@ func ReadEvent(o *value.Object, now time.Time) (Event, []*proviso.Error) {
 		Latency: time.Duration(r.number("latency_ms", float64(math.MaxInt64/int64(time.Millisecond))) * float64(time.Millisecond)), Error: r.text("error", MaxError),
 	}
 	if o.At("output") == nil && e.Error == "" { // null means no answer, unlike an empty text
-		r.wrong(proviso.Invalid, "", "output is missing, and so is error; an event has one of them")
+		r.wrong(proviso.Invalid, "", "output and error are missing; an event needs one of them")
 	}
 	return e, r.mistakes
 }
@@ -305,7 +305,7 @@ func ReadFeedback(o *value.Object, now time.Time) (Feedback, []*proviso.Error) {
 	r.known(feedbackFields)
 	f := Feedback{Event: r.name("event"), TraceID: r.name("trace_id"), User: r.name("user"), Comment: r.text("comment", maxComment), Time: r.time("time")}
 	if (f.Event == "") == (f.TraceID == "") {
-		r.wrong(proviso.Invalid, "", "a thumb names an event or a trace_id, one of them")
+		r.wrong(proviso.Invalid, "", "a thumb needs either an event or a trace_id")
 	}
 	switch v := o.At("value"); v {
 	case 1.0, -1.0:

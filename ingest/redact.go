@@ -72,12 +72,12 @@ func ReadRules(v any, at string) ([]Rule, []*proviso.Error) {
 func (r *reader) rule(rule *Rule) {
 	switch {
 	case (rule.Pattern == "") == (rule.Field == ""):
-		r.wrong(proviso.Invalid, "", "a rule has a pattern or a field, one of them")
+		r.wrong(proviso.Invalid, "", "a rule needs either a pattern or a field")
 	case rule.HashEnv != "" && rule.Field == "":
 		r.wrong(proviso.Invalid, "hash_env", "hash_env is for a field; what a pattern matches is removed")
 	case rule.Pattern != "":
 		if re, err := regexp.Compile(rule.Pattern); err != nil {
-			r.wrong(proviso.Invalid, "pattern", "the pattern is no regular expression of RE2: %w", err)
+			r.wrong(proviso.Invalid, "pattern", "the pattern is not a valid RE2 regular expression: %w", err)
 		} else if re.MatchString("") {
 			r.wrong(proviso.Invalid, "pattern", "the pattern matches the empty text, so that it would match everywhere")
 		}

@@ -52,7 +52,7 @@ func (j *Judge) modelFor(q proviso.Question, role Role) (Seat, error) {
 		if q.Grader == nil {
 			return Seat{}, proviso.Errorf(proviso.Unavailable, "there is no model for %s", role)
 		}
-		return Seat{}, proviso.Errorf(proviso.Refused, "graders that an assertion or a case names are not opened here")
+		return Seat{}, proviso.Errorf(proviso.Refused, "graders that an assertion or a case names cannot be opened")
 	}
 	key := string(role) + " " + value.Stringify(q.Grader)
 	j.mu.Lock()
@@ -62,7 +62,7 @@ func (j *Judge) modelFor(q proviso.Question, role Role) (Seat, error) {
 	}
 	s, err := j.o.Open(q.Grader, role)
 	if err == nil && s.Provider == nil {
-		err = proviso.Errorf(proviso.Internal, "opening the grader gave no provider")
+		err = proviso.Errorf(proviso.Internal, "opening the grader returned no provider")
 	}
 	if len(j.opened) < maxOpened {
 		j.opened[key] = opened{s, err}

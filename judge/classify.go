@@ -23,7 +23,7 @@ func decideClass(ctx context.Context, g *grading) (verdict, error) {
 	}
 	g.spend(answer{}) // classifiers report neither usage nor cost
 	if len(scores) == 0 {
-		return verdict{}, proviso.Errorf(proviso.Undecided, "%s gave no classes", g.seat.Provider.ID())
+		return verdict{}, proviso.Errorf(proviso.Undecided, "%s returned no classes", g.seat.Provider.ID())
 	}
 	threshold := g.threshold()
 	class := g.value()

@@ -244,7 +244,7 @@ func isTraceID(text string) bool {
 // limits checks the limits of one assertion.
 func (r *requestReader) limits(at string, a *Assertion) {
 	if a.Type != "" && a.Type != judged && a.Type != "not-"+judged {
-		e := r.wrong(proviso.Invalid, at+"/type", "an assertion of a request is a judge or a not-judge, not %q; other types stand under check", a.Type)
+		e := r.wrong(proviso.Invalid, at+"/type", "an assertion of a request is a judge or a not-judge, not %q; other types belong under check", a.Type)
 		e.Valid = []string{judged, "not-" + judged}
 	}
 	over := func(pointer, what string, is, most int) {

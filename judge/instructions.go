@@ -171,7 +171,7 @@ func (j *Judge) checkPrompt(prompt any) error {
 		return err
 	}
 	if j.o.Check.Templates == nil {
-		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
 	v, err := value.ParseJSON(source)
 	if err != nil {
@@ -195,7 +195,7 @@ func (j *Judge) promptText(prompt any) (string, error) {
 		return "", proviso.Errorf(proviso.Unsupported, "%s: a prompt that is code is not supported; write it as a template", name)
 	}
 	if j.o.Check.Files == nil {
-		return "", proviso.Errorf(proviso.Refused, "%s: files cannot be read here", name)
+		return "", proviso.Errorf(proviso.Refused, "%s: files may not be read", name)
 	}
 	if known, ok := j.files.Load(name); ok {
 		return known.(string), nil
@@ -216,7 +216,7 @@ func (j *Judge) custom(ctx context.Context, prompt any, vars *value.Object) (ren
 		return "", "", err
 	}
 	if j.o.Check.Templates == nil {
-		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered here")
+		return "", "", proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
 	vars = flattened(vars, source)
 	render := func(text string) (string, error) { return j.o.Check.Templates.Render(ctx, text, vars) }

@@ -252,7 +252,7 @@ func (r *requestReader) unknown(at, key string, valid []string) {
 		e.Valid = []string{near}
 		e.Message += "; did you mean \"" + near + "\"?"
 	} else if _, isType := check.Lookup(strings.TrimPrefix(key, "not-")); isType || key == "value" || key == "threshold" {
-		e.Message += "; what is decided without a model stands under check, such as {\"type\": \"contains\", \"value\": \"…\"}"
+		e.Message += "; what is decided without a model belongs under check, such as {\"type\": \"contains\", \"value\": \"…\"}"
 	}
 }
 

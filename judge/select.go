@@ -58,7 +58,7 @@ func (g *grading) choose(ctx context.Context) (int, error) {
 	slices.Reverse(order)
 	again, err := g.chooseIn(ctx, order, 1, 2)
 	if err == nil && again != best {
-		err = proviso.Errorf(proviso.Undecided, "the choice depends on the order in which the outputs stand: first %d, in the opposite order %d", best+1, again+1)
+		err = proviso.Errorf(proviso.Undecided, "the choice depends on the order of the outputs: first %d, in the opposite order %d", best+1, again+1)
 	}
 	return best, err
 }

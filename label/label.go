@@ -93,7 +93,7 @@ func (l *Label) Check() error {
 	case !slices.Contains(Verdicts(), string(l.Verdict)):
 		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: Verdicts()}
 	case !l.one():
-		return proviso.Errorf(proviso.Invalid, "a label is about an evaluation, a row of a run, or an event: one of them")
+		return proviso.Errorf(proviso.Invalid, "a label is about exactly one of an evaluation, a row of a run and an event")
 	case l.Run == "" && l.Index != 0:
 		return proviso.Errorf(proviso.Invalid, "only a run has rows, so there is no row %d", l.Index)
 	case l.Index < 0:
@@ -109,7 +109,7 @@ func (l *Label) Check() error {
 	}
 	for _, s := range l.Evidence {
 		if s.Start < 0 || s.End <= s.Start {
-			return proviso.Errorf(proviso.Invalid, "evidence from %d to %d is no part of an output: start is from 0, end is greater", s.Start, s.End)
+			return proviso.Errorf(proviso.Invalid, "evidence from %d to %d is not a part of an output: start is from 0, end is greater", s.Start, s.End)
 		}
 	}
 	for _, t := range [...]struct {

@@ -242,7 +242,7 @@ func TestAlarmOfAGoneVersion(t *testing.T) {
 		fixed[i].Version = "v2"
 	}
 	list := c.Observe(fixed, fixed[len(fixed)-1].At)
-	if len(list) != 1 || list[0].Version != "v1" || list[0].State != monitor.StateClosed || !strings.Contains(list[0].Reason, "no traffic of this version") {
+	if len(list) != 1 || list[0].Version != "v1" || list[0].State != monitor.StateClosed || !strings.Contains(list[0].Reason, "no more traffic of this version") {
 		t.Errorf("%+v", list)
 	}
 }

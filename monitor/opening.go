@@ -191,7 +191,7 @@ func (c *Charts) closeSuperseded(now time.Time) []*Alarm {
 			if r == nil {
 				continue
 			}
-			if a := c.closeID(r.Alarm, at, "there is no traffic of this version and judge any more"); a != nil {
+			if a := c.closeID(r.Alarm, at, "there is no more traffic of this version and judge"); a != nil {
 				list = append(list, a)
 			}
 		}

@@ -34,7 +34,7 @@ type Instruction struct {
 
 // AnyAnswer is the implicit instruction of every prompt: there is an answer, it is
 // complete, and it is no refusal. Its mutants are counted separately.
-var AnyAnswer = Instruction{Text: "An answer is there, is complete and is no refusal."}
+var AnyAnswer = Instruction{Text: "There is a complete answer, not a refusal."}
 
 // Output is an output to break.
 type Output struct {

@@ -62,9 +62,9 @@ func (a *alarm) title() string {
 	case "agent":
 		what = fmt.Sprintf("%s: %s fails more often", watch, assertion)
 	case "judge":
-		what = fmt.Sprintf("%s: the judge of %s decides anchors otherwise than before", watch, assertion)
+		what = fmt.Sprintf("%s: the judge of %s decides anchors differently than before", watch, assertion)
 		if assertion == "" {
-			what = watch + ": the judge decides anchors otherwise than before"
+			what = watch + ": the judge decides anchors differently than before"
 		}
 	case "mix":
 		what = watch + ": the mix of the traffic has changed"

@@ -50,7 +50,7 @@ func Listen(ctx context.Context, r *Receiver, host string, port int) (*Listener,
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write(failure(jsonType, &refusal{code: 5, message: "there is nothing but " + TracesPath + " here"}))
+		_, _ = w.Write(failure(jsonType, &refusal{code: 5, message: "the only path is " + TracesPath}))
 	})
 	out := &Listener{listener: l, done: make(chan struct{}), server: http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,

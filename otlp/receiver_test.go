@@ -236,7 +236,7 @@ func TestListen(t *testing.T) {
 	}
 	text, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if resp.StatusCode != 404 || !strings.Contains(string(text), "nothing but /v1/traces") {
+	if resp.StatusCode != 404 || !strings.Contains(string(text), "the only path is /v1/traces") {
 		t.Errorf("metrics: %d %s", resp.StatusCode, text)
 	}
 	if err := l.Close(); err != nil {

@@ -72,7 +72,7 @@ func (s settings) ownCredentials(v any) (*googleCredentials, error) {
 	}
 	if name, ok := strings.CutPrefix(text, "file://"); ok {
 		if s.o.Files == nil {
-			return nil, s.invalid("config.credentials: files cannot be read here")
+			return nil, s.invalid("config.credentials: files may not be read")
 		}
 		data, err := s.o.Files.ReadFile(name)
 		if err != nil {

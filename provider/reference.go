@@ -281,7 +281,7 @@ func (f *filler) loadFile(name string, templates bool, depth int) (any, error) {
 
 func (f *filler) readFile(name string, templates bool, depth int) (any, error) {
 	if f.files == nil {
-		return nil, proviso.Errorf(proviso.Refused, "file://%s: files cannot be read here", name)
+		return nil, proviso.Errorf(proviso.Refused, "file://%s: files may not be read", name)
 	}
 	data, err := f.files.ReadFile(name)
 	if err != nil {

@@ -97,7 +97,7 @@ func newScripted(spec proviso.ProviderSpec, language, name string, o Options) (p
 		return nil, s.invalid("expected a script, such as %s:provider%s", language, map[string]string{"python": ".py", "ruby": ".rb"}[language])
 	}
 	if o.Code == nil || o.Files == nil {
-		return nil, s.failed(proviso.Unavailable, "no interpreter for %s here", language)
+		return nil, s.failed(proviso.Unavailable, "no interpreter for %s is available", language)
 	}
 	data, err := o.Files.ReadFile(file)
 	if err != nil {

@@ -35,7 +35,7 @@ func (s settings) snippet(name string, params []string) (*snippet, error) {
 		return &snippet{name: name, template: text}, nil
 	}
 	if s.o.Code == nil {
-		return nil, s.invalid("config.%s: there is no interpreter here", name)
+		return nil, s.invalid("config.%s: no interpreter is available", name)
 	}
 	fn, err := s.compile(name, text, params)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s settings) compileFile(ctx context.Context, name string) (proviso.Functio
 		entry = "get_transform"
 	}
 	if s.o.Files == nil {
-		return nil, proviso.Errorf(proviso.Refused, "%s: files cannot be read here", file)
+		return nil, proviso.Errorf(proviso.Refused, "%s: files may not be read", file)
 	}
 	data, err := s.o.Files.ReadFile(file)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"upstream: {openai: https://x.example}\nupstreams: {metrics: https://x.example, A: ftp://x, c: 'https://u:secret@x/', d: https://x/?key=secret, e: 7, f: https://x/../y}",
 			`c.yaml:1:1: unknown key "upstream", expected upstreams, record, identify, versions, redact (did you mean "upstreams"?)
 c.yaml:2:22: the name metrics is taken: the proxy itself answers at /metrics
-c.yaml:2:44: the name "A" stands in paths: expected lower case letters, digits, hyphens, dots and underscores
+c.yaml:2:44: the name "A" is used in paths: expected lower case letters, digits, hyphens, dots and underscores
 c.yaml:2:44: expected an address such as https://api.example.com, found "ftp://x"
 c.yaml:2:56: expected an address without user, query and fragment: keys are forwarded from requests, and key_env names that of the server
 c.yaml:2:82: expected an address without user, query and fragment: keys are forwarded from requests, and key_env names that of the server
@@ -73,7 +73,7 @@ c.yaml:2:126: expected header:NAME, such as header:X-Proviso-Agent, or a text fo
 		{good + "versions: system-promt\nredact:\n- {patern: x}\n- {pattern: '('}\n- {field: user}\n- {field: usr}",
 			`c.yaml:2:11: expected system-prompt or none, found "system-promt" (did you mean "system-prompt"?)
 c.yaml:4:4: unknown field "patern"; did you mean pattern?
-c.yaml:5:13: the pattern is no regular expression of RE2: error parsing regexp: missing closing ): ` + "`(`" + `
+c.yaml:5:13: the pattern is not a valid RE2 regular expression: error parsing regexp: missing closing ): ` + "`(`" + `
 c.yaml:7:11: there is no field "usr"; did you mean user?`},
 		{good + "redact: [{field: user, hash_env: NONE}]", `c.yaml:2:34: the environment variable NONE is not set`},
 		{good + "record: {to: 'https://x.example', key_env: pvk_9secret8}", "c.yaml:2:44: expected the name of an environment variable that is set, such as PROVISO_API_KEY, and not its value; what is there is not shown, because it may be a key"},

@@ -159,7 +159,7 @@ func (r *configReader) upstreams(at string, v any) map[string]*url.URL {
 		case slices.Contains(reserved, name):
 			r.wrong(at, "the name %s is taken: the proxy itself answers at /%s", name, name)
 		case name == "" || len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || name[0] == '.':
-			r.wrong(at, "the name %s stands in paths: expected lower case letters, digits, hyphens, dots and underscores", quoted(name))
+			r.wrong(at, "the name %s is used in paths: expected lower case letters, digits, hyphens, dots and underscores", quoted(name))
 		}
 		if u := r.address(at, v); u != nil {
 			list[name] = u

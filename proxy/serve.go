@@ -85,7 +85,7 @@ func (p *Proxy) stop(ctx context.Context, srv *http.Server, most time.Duration) 
 	defer cancel()
 	err := srv.Shutdown(ctx)
 	if err != nil {
-		err = errors.Join(proviso.Errorf(proviso.Timeout, "requests under way were cut off after %v", most), srv.Close())
+		err = errors.Join(proviso.Errorf(proviso.Timeout, "requests in progress were cut off after %v", most), srv.Close())
 		p.settle()
 	}
 	if p.network != nil {

@@ -84,7 +84,7 @@ return printed.getvalue()`
 
 func (p *Plan) promptScript(g *proviso.Generator) (promptCode, error) {
 	if p.o.Code == nil || p.o.Files == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for python here", g.File)
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for python is available", g.File)
 	}
 	data, err := p.o.Files.ReadFile(g.File)
 	if err != nil {

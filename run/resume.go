@@ -21,7 +21,7 @@ func (e *execution) resume(path string) error {
 	}
 	defer r.Close()
 	if h := r.Header(); e.remote == nil && h.Hash != e.p.Hash() || e.remote != nil && !e.p.sameInput(h) {
-		return proviso.Errorf(proviso.Invalid, "run %s was made from another suite, or the suite has changed since: name the suite of that run with -c, or run this one anew without --resume", h.ID)
+		return proviso.Errorf(proviso.Invalid, "run %s was made from another suite, or the suite has changed since: name the suite of that run with -c, or run this one again without --resume", h.ID)
 	}
 	e.done = make(map[int]bool, r.Len())
 	for index, row := range r.Rows() {

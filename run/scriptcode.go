@@ -26,7 +26,7 @@ func (p *Plan) code(ctx context.Context, g *proviso.Generator, standard, adapter
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not a script", g.File)
 	}
 	if p.o.Code == nil || p.o.Files == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s here", g.File, language)
+		return nil, proviso.Errorf(proviso.Unavailable, "%s: no interpreter for %s is available", g.File, language)
 	}
 	data, err := p.o.Files.ReadFile(g.File)
 	if err != nil {

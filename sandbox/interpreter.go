@@ -86,7 +86,7 @@ func (s *Sandbox) find(ctx context.Context, l *language, packages bool) (*interp
 		}
 	}
 	if len(paths) == 0 {
-		return nil, proviso.Errorf(proviso.Unavailable, "%s is not here: %s", l.program, l.install)
+		return nil, proviso.Errorf(proviso.Unavailable, "%s is not installed: %s", l.program, l.install)
 	}
 	var failed error
 	for _, path := range paths {

@@ -28,7 +28,7 @@ func ParsePolicy(text string) (Policy, error) {
 			return p, nil
 		}
 	}
-	return Require, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%q is no sandbox policy", text), Valid: []string{"require", "auto", "off"}}
+	return Require, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%q is not a sandbox policy", text), Valid: []string{"require", "auto", "off"}}
 }
 
 // String returns the policy as [ParsePolicy] reads it.

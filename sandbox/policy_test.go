@@ -282,7 +282,7 @@ func TestProbe(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	r = sandbox.Probe(t.Context(), sandbox.NoLandlock(sandbox.Options{Env: environment("PATH", "", "PROMPTFOO_PYTHON", "")}))
-	if i = r.Interpreters[0]; r.Missing == "" || i.Sandbox || !strings.Contains(i.Problem, "Python is not here") {
+	if i = r.Interpreters[0]; r.Missing == "" || i.Sandbox || !strings.Contains(i.Problem, "Python is not installed") {
 		t.Errorf("%+v", r)
 	}
 }

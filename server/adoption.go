@@ -297,6 +297,6 @@ func measuresOf(a *Adoption) []Measure {
 		{"agents evaluated", "Of these agents, the share with a verdict in the last 7 days.", portion(fresh, agents), agents},
 		{"prompts with assertions", "Of the prompts of these agents that were used in the last 30 days and whose text is known, the share with an instruction that an assertion checks.", portion(checked, prompts), prompts},
 		{"instructions covered", "Of the instructions in these prompts, the share that an assertion checks. Rules, not a model, tell instructions from the rest and match them with assertions.", portion(covered, instructions), instructions},
-		{"pull requests with a verdict", "Of the pull requests of the last 90 days of which a run was pushed and that changed the prompts or the suite, or of which that is not known, the share whose latest run is finished. Pull requests without a pushed run are not known to the server.", portion(verdicts, changed), changed},
+		{"pull requests with a verdict", "The share of pull requests of the last 90 days whose latest run is finished. Only pull requests with a pushed run count, and only if they changed the prompts or the suite, or if that is not known.", portion(verdicts, changed), changed},
 	}
 }

@@ -22,12 +22,18 @@ type AlarmShown struct {
 	monitor.Alarm
 	AckedBy string     `json:"acked_by,omitempty"`
 	AckedAt *time.Time `json:"acked_at,omitempty"`
+	AckNote string     `json:"ack_note,omitempty" doc:"What that person says about the alarm"`
+}
+
+// Ack is the body of an acknowledgement.
+type Ack struct {
+	Note string `json:"note,omitempty" doc:"What you know or do about the alarm: one line of up to 1000 bytes. It replaces an earlier note"`
 }
 
 // AlarmView is an alarm with the notices sent about it.
 type AlarmView struct {
 	AlarmShown
-	Notices []NoticeView `json:"notices" doc:"What people were told, newest first"`
+	Notices []NoticeView `json:"notices" doc:"The messages sent about it, newest first"`
 }
 
 // NoticeView is a message to people about an alarm.
@@ -45,7 +51,7 @@ type NoticeView struct {
 
 // alarmOf converts a stored alarm for clients.
 func alarmOf(a *store.Alarm) (AlarmShown, error) {
-	out := AlarmShown{AckedBy: a.AckedBy, AckedAt: timeShown(a.AckedAt)}
+	out := AlarmShown{AckedBy: a.Ack.By, AckedAt: timeShown(a.AckedAt), AckNote: a.Ack.Note}
 	if err := json.Unmarshal(a.Body, &out.Alarm); err != nil {
 		return out, err
 	}
@@ -116,10 +122,9 @@ func (s *Server) getAlarm(c *call) error {
 	return s.sendAlarm(c, &a, err)
 }
 
-func (s *Server) ackAlarm(c *call) error {
+func (s *Server) ackAlarm(c *call, in *Ack) error {
 	id, name := c.person()
-	by := cmp.Or(name, id)
-	a, err := c.kept.AckAlarm(c.r.Context(), c.r.PathValue("alarm"), by)
+	a, err := c.kept.AckAlarm(c.r.Context(), c.r.PathValue("alarm"), store.Ack{By: cmp.Or(name, id), Note: in.Note})
 	return s.sendAlarm(c, &a, err)
 }
 

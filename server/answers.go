@@ -22,7 +22,7 @@ import (
 type AnswerRequest struct {
 	Provider string        `json:"provider" doc:"Its id, as in a suite, such as openai:chat:gpt-5-mini or echo"`
 	Prompt   any           `json:"prompt" doc:"A text, or a chat: a list of messages {role, content}. Templates in it are rendered"`
-	Vars     *value.Object `json:"vars,omitempty" doc:"The variables of the templates; what stands in them is not rendered"`
+	Vars     *value.Object `json:"vars,omitempty" doc:"The variables of the templates; their contents are not rendered"`
 }
 
 // Answered is a provider's answer.
@@ -159,7 +159,7 @@ func (s *Server) listProviders(c *call) error {
 // LintRequest asks for likely problems in assertions.
 type LintRequest struct {
 	Assertions []judge.Assertion `json:"assertions"`
-	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name besides the shipped ones, as in an assertion set"`
 }
 
 // Linted lists likely problems in assertions.

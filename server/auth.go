@@ -93,7 +93,7 @@ func bearerOf(r *http.Request) string {
 // authenticateSecret returns the key of a secret.
 func (s *Server) authenticateSecret(ctx context.Context, secret string) (store.Key, error) {
 	if !store.IsSecret(secret) {
-		return store.Key{}, unauthorized("this is no key of proviso; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
+		return store.Key{}, unauthorized("this is not a proviso key; one begins with " + store.SecretPrefix + " and is sent as Authorization: Bearer …")
 	}
 	key, err := s.o.Store.Authenticate(ctx, secret)
 	if code := proviso.CodeOf(err); code == proviso.NotFound || code == proviso.Refused {
@@ -126,7 +126,7 @@ func (s *Server) enter(c *call) error {
 	c.project = c.key.Project
 	switch named := c.r.URL.Query()[projectParam]; {
 	case len(named) > 1:
-		return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", projectParam, len(named))
+		return proviso.Errorf(proviso.Invalid, "the parameter %s is given %d times", projectParam, len(named))
 	case len(named) == 1:
 		if err := s.named(c, store.Project(named[0])); err != nil {
 			return err

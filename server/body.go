@@ -39,7 +39,7 @@ func (s *Server) read(c *call) (int64, error) {
 		need = s.o.BodyLimit
 	}
 	if !s.room.TryAcquire(need) {
-		return 0, problem(codeBusy, "the bodies of the requests under way take all the room there is").after(time.Second)
+		return 0, problem(codeBusy, "requests in progress use all the memory for bodies").after(time.Second)
 	}
 	c.clock.begin()
 	defer c.clock.end()
@@ -64,7 +64,7 @@ func sentAs(want string, h http.Header) error {
 		return problem(codeMediaType, "Content-Type has to be "+want+", not "+strconv.Quote(shortened(h.Get("Content-Type"))))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not read here: send it uncompressed, without this header")
+		return problem(codeMediaType, "a body with Content-Encoding "+strconv.Quote(shortened(coding))+" is not supported: send it uncompressed, without this header")
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (s *Server) unread(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return s.tooLarge()
 	}
-	return problem(codeMalformed, "the body ended before its end").because(err)
+	return problem(codeMalformed, "the body is incomplete").because(err)
 }
 
 // repeatable reports whether an idempotency key applies to the request. Responses with a secret

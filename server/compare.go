@@ -49,7 +49,7 @@ func (s *Server) compareRuns(c *call) error {
 	case base.ID == head.ID:
 		return proviso.Errorf(proviso.Invalid, "base and head are the same run, %s: name two runs", base.ID)
 	case rows > maxComparedRows:
-		return proviso.Errorf(proviso.Limit, "the runs have %d rows together, more than the %d that are compared here; `proviso compare` has no such limit", rows, maxComparedRows)
+		return proviso.Errorf(proviso.Limit, "the runs have %d rows together, more than the %d that a server compares; `proviso compare` has no such limit", rows, maxComparedRows)
 	}
 	budget := s.o.CPUBudget * time.Duration(1+rows/rowsOfBudget)
 	ctx, task := s.turns.Begin(c.r.Context(), c.key.ID, budget, overBudget(budget))

@@ -94,7 +94,7 @@ func (in *NewCases) check(doc *document.Document) error {
 	}
 	for i, status := range in.Status {
 		if !slices.Contains([]string{"pass", "fail", "error", "skip"}, status) {
-			d.mistake("/status/"+strconv.Itoa(i), "%s is no status of a row: pass, fail, error or skip", strconv.Quote(shortened(status)))
+			d.mistake("/status/"+strconv.Itoa(i), "%s is not a status of a row: expected pass, fail, error or skip", strconv.Quote(shortened(status)))
 		}
 	}
 	if len(d.mistakes) > 0 {

@@ -79,7 +79,7 @@ type DatasetList List[DatasetVersion]
 type ChangedDataset struct {
 	DatasetVersion
 	Added   []string `json:"added,omitempty" doc:"The ids of the new cases, at most 1000"`
-	Known   int      `json:"known,omitempty" doc:"How many cases were there already"`
+	Known   int      `json:"known,omitempty" doc:"How many cases existed already"`
 	Removed int      `json:"removed,omitempty" doc:"How many cases were removed"`
 	LeftOut []string `json:"left_out,omitempty" doc:"What a dataset cannot hold of the cases of a run or an evaluation, such as assertions that are code; at most 100"`
 }

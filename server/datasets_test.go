@@ -203,7 +203,7 @@ func TestChangesOfDataset(t *testing.T) {
 		`{"cases": [], "run": "run_0"}`:         "one of cases, run, evaluation, events and filter is expected, not 2 of them",
 		`{"cases": [], "status": ["fail"]}`:     "status selects rows of a run, and run is missing",
 		`{"cases": [], "expect": "x"}`:          "expect is about an evaluation, and evaluation is missing",
-		`{"run": "run_0", "status": ["wrong"]}`: `"wrong" is no status of a row: pass, fail, error or skip`,
+		`{"run": "run_0", "status": ["wrong"]}`: `"wrong" is not a status of a row: expected pass, fail, error or skip`,
 	} {
 		if p := f.ask("POST", "/v1/datasets/faq/cases", body).problem(t); p.Status != 422 || !strings.HasSuffix(p.Detail, want) {
 			t.Errorf("%s: %d %s, want %s", body, p.Status, p.Detail, want)
@@ -344,10 +344,10 @@ func TestMistakesInSuiteOfDataset(t *testing.T) {
 		"dataset:fag":                  `proviso.yaml:3:8 there is no dataset "fag"; did you mean "faq"? (faq)`,
 		"dataset:faq@2":                `proviso.yaml:3:8 there is no version 2 of dataset "faq"; its only version is 1 (1)`,
 		"dataset:faq@abcdef01":         `proviso.yaml:3:8 there is no version abcdef01 of dataset "faq"; its only version is 1`,
-		"dataset:faq@latest":           `proviso.yaml:3:8 "latest" is no version of a dataset: its number, or at least 8 digits of its hash`,
-		"dataset:faq@abc":              `proviso.yaml:3:8 "abc" is no version of a dataset`,
+		"dataset:faq@latest":           `proviso.yaml:3:8 "latest" is not a version of a dataset: expected its number, or at least 8 digits of its hash`,
+		"dataset:faq@abc":              `proviso.yaml:3:8 "abc" is not a version of a dataset`,
 		"'dataset:'":                   `proviso.yaml:3:8 the name of the dataset is missing`,
-		"dataset:../faq":               `proviso.yaml:3:8 "../faq" is no name of a dataset`,
+		"dataset:../faq":               `proviso.yaml:3:8 "../faq" is not a valid dataset name`,
 		"[dataset:faq, dataset:faq@1]": `dataset:faq@1:1:7 the id "lamps" is given to more than one case`,
 		"dataset:empty":                `dataset:empty@1:0:0 the file holds no cases`,
 	} {

@@ -75,7 +75,7 @@ var exampleBodies = []struct{ id, path, body string }{
 		"objectives": {"short": {"max_fail": 0.05}}, "false_alarms": {"per_days": 30}, "silence": {"traffic": "6h", "verdicts": "2h"}}`},
 	{"put-watch", "/v1/watches/earlier", `{"match": {"agent": "support"}, "assertions": "set:replies@1"}`},
 	{"delete-watch", "/v1/watches/earlier", ""},
-	{"ack-alarm", "/v1/alarms/{alarm}/ack", ""},
+	{"ack-alarm", "/v1/alarms/{alarm}/ack", `{"note": "the vendor replaced the model; ticket 4711"}`},
 	{"cancel-run", "/v1/runs/{waiting}/cancel", ""},
 	{"forget-user", "/v1/forget", `{"user": "u-4712"}`},
 	{"end-session", "/v1/session", ""},

@@ -20,7 +20,7 @@ type Version struct {
 	Name       string    `json:"name"`
 	Version    string    `json:"version" doc:"The hash of the content and of the prompts"`
 	Number     int       `json:"number" doc:"Of the version under its name, from 1"`
-	Current    bool      `json:"current" doc:"Whether it is what the name stands for now"`
+	Current    bool      `json:"current" doc:"Whether it is the current version"`
 	PromptHash string    `json:"prompt_hash,omitempty" doc:"The hash of the prompts that it belongs to"`
 	Size       int       `json:"size" doc:"Bytes of the content"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -48,7 +48,7 @@ type StoredSuite struct {
 	AgentID  string    `json:"agent_id,omitempty" doc:"The suite's id, or else the name of its only provider"`
 	Rows     int       `json:"rows,omitempty" doc:"Prompts × providers × cases"`
 	Warnings []Mistake `json:"warnings,omitempty"`
-	Suite    any       `json:"suite,omitempty" doc:"Missing if secrets stand in it or in its files, as warnings says"`
+	Suite    any       `json:"suite,omitempty" doc:"Missing if it or its files contain secrets, as warnings says"`
 	Files    any       `json:"files,omitempty"`
 }
 
@@ -63,8 +63,8 @@ type NewAssertionSet struct {
 // SetSettings are a set's settings for its evaluation.
 type SetSettings struct {
 	Threshold *float64       `json:"threshold,omitempty" doc:"The share of the assertions that has to pass, from 0 to 1, where a request names none"`
-	Templates map[string]any `json:"templates,omitempty" doc:"Templates that its criteria can name beside the shipped ones: {doc, params, one-of, parts} by name"`
-	Context   string         `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, where a request has none"`
+	Templates map[string]any `json:"templates,omitempty" doc:"Templates that its criteria can name besides the shipped ones: {doc, params, one-of, parts} by name"`
+	Context   string         `json:"context,omitempty" doc:"What judged assertions may look at besides the input and the output, where a request has none"`
 }
 
 // StoredAssertionSet is a version of an assertion set with its content.

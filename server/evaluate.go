@@ -147,7 +147,7 @@ func (s *Server) storeEvaluation(ctx context.Context, c *call, body, data []byte
 // SetRequest asks for an evaluation against a stored assertion set.
 type SetRequest struct {
 	OutputRequest
-	Context string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; that of the set if it is missing"`
+	Context string `json:"context,omitempty" doc:"What judged assertions may look at besides the input and the output, such as the sources of the output; that of the set if it is missing"`
 }
 
 // OutputRequest is the part that all evaluation requests share.

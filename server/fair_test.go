@@ -55,7 +55,7 @@ func TestComparisonsAreFair(t *testing.T) {
 		t.Errorf("of another key: %d %s", got.status, got.body)
 	}
 	if n := len(entered); n != 0 {
-		t.Errorf("%d more comparisons of the key are under way", n)
+		t.Errorf("%d more comparisons of the key are in progress", n)
 	}
 	close(hold)
 	all.Wait()

@@ -52,7 +52,7 @@ func (s *Server) eventsAsked(c *call, ids []string, filter string, most int) ([]
 func (s *Server) filterOf(c *call, text string) (f store.EventFilter, err error) {
 	q, err := url.ParseQuery(text)
 	if err != nil {
-		return f, pointed("/filter", proviso.Invalid, "the filter is no query of an address, such as agent=support&status=fail")
+		return f, pointed("/filter", proviso.Invalid, "the filter is not a query string, such as agent=support&status=fail")
 	}
 	var names []string
 	for _, p := range trafficFilters {
@@ -139,7 +139,7 @@ func caseOfEvent(e *store.Event) *value.Object {
 // random sample only if the filter does not depend on outcomes.
 func (s *Server) itemsOfEvents(c *call, in *NewLabelQueue) ([]label.Item, error) {
 	if (in.Events == nil) == (in.Filter == "") {
-		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")
+		return nil, pointed("/run", proviso.Invalid, "send exactly one of run, events and filter")
 	}
 	list, err := s.eventsAsked(c, in.Events, in.Filter, maxMadeEvents)
 	if err != nil {

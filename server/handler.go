@@ -108,7 +108,7 @@ func (s *Server) unknownPath(r *http.Request) error {
 		}
 	}
 	if len(methods) == 0 {
-		return problem(proviso.NotFound, "nothing is at "+shortened(r.URL.Path)+"; /openapi.json lists what there is")
+		return problem(proviso.NotFound, "there is nothing at "+shortened(r.URL.Path)+"; /openapi.json lists all paths")
 	}
 	p := problem(codeMethod, shortened(r.Method)+" is not possible here; "+strings.Join(methods, ", ")+" is")
 	p.allow = strings.Join(methods, ", ")

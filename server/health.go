@@ -29,20 +29,20 @@ type Readiness struct {
 // WaitingNow is the queue of runs.
 type WaitingNow struct {
 	Queued  int     `json:"queued" doc:"Runs that wait for a worker, those that are waiting, too"`
-	Waiting int     `json:"waiting" doc:"Those that no worker that lives can execute"`
-	Age     float64 `json:"oldest_s" doc:"Seconds since the first of them was created; 0 if there is none"`
+	Waiting int     `json:"waiting" doc:"Queued runs that no living worker can execute"`
+	Age     float64 `json:"oldest_s" doc:"Seconds since the oldest queued run was created; 0 if there is none"`
 	Running int     `json:"running" doc:"Runs that are executed, by any process"`
-	Overdue int     `json:"overdue" doc:"Running ones whose worker is silent, and that no other has taken up"`
-	Still   float64 `json:"still_s" doc:"Seconds since the running run that has had no new row for longest had one, or was begun; 0 if none is running"`
+	Overdue int     `json:"overdue" doc:"Running runs whose worker is silent and that no other worker has taken over"`
+	Still   float64 `json:"still_s" doc:"Longest time in seconds that a running run has had no new row, or since it began if it has none; 0 if none is running"`
 }
 
 // WorkersNow counts the processes that execute runs.
 type WorkersNow struct {
-	Count     int  `json:"count" doc:"Workers, and servers that work themselves, that have said lately that they go on"`
+	Count     int  `json:"count" doc:"Workers, and servers that work themselves, that reported recently"`
 	Jobs      int  `json:"jobs" doc:"Runs that they execute at a time, together"`
 	Able      *int `json:"able,omitempty" doc:"How many of them can execute one of the queued runs; missing if none is queued"`
 	Replaying int  `json:"replaying,omitempty" doc:"How many of them replay recorded answers: they take only runs of servers that do, too"`
-	Unfit     int  `json:"unfit" doc:"How many of them take no runs now, because of themselves: GET /v1/workers says why"`
+	Unfit     int  `json:"unfit" doc:"How many of them take no runs now, because of a problem of their own: GET /v1/workers says why"`
 }
 
 func (s *Server) health(c *call) error { return c.json(http.StatusOK, Health{"ok"}) }
@@ -121,7 +121,7 @@ type Worker struct {
 	Only    string    `json:"only,omitempty" doc:"What a run has to need for it to take the run, such as --replay: it has recorded answers, and asks no model"`
 	Unfit   string    `json:"unfit,omitempty" doc:"Why it takes no runs now, whatever these need, such as a full disk"`
 	Started time.Time `json:"started_at"`
-	Seen    time.Time `json:"seen_at" doc:"When it last said that it goes on"`
+	Seen    time.Time `json:"seen_at" doc:"When it last reported"`
 }
 
 // WorkerList lists the processes that execute runs.

@@ -124,7 +124,7 @@ func (h *heldEvaluations) begin(e *heldEvaluation, request int) error {
 	}
 	h.makeRoom(e, e.size)
 	if h.perKey[e.key.ID]+e.size > h.ofKey || h.total+e.size > h.most {
-		return problem(codeBusy, "the evaluations under way take all the room there is").after(time.Second)
+		return problem(codeBusy, "evaluations in progress use all the memory for them").after(time.Second)
 	}
 	h.byID[e.id] = e
 	h.total += e.size

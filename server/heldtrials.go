@@ -94,7 +94,7 @@ func (h *heldTrials) begin(t *heldTrial) error {
 		}
 	}
 	if running >= maxTrialRuns || own >= maxKeyTrials {
-		return problem(codeBusy, "other trials are under way; wait for one to end, or cancel it").after(5 * time.Second)
+		return problem(codeBusy, "other trials are in progress; wait for one to end, or cancel it").after(5 * time.Second)
 	}
 	switch { // a key drops its own trials first
 	case ownEnded >= maxKeyEnded || len(h.byID) >= maxTrials && ownFirst != nil:

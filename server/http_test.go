@@ -39,7 +39,7 @@ func TestRequests(t *testing.T) {
 		code    string
 		detail  string
 	}{
-		{"no such path", "GET", "/v2/evaluate", "", nil, 404, "not_found", "nothing is at /v2/evaluate"},
+		{"no such path", "GET", "/v2/evaluate", "", nil, 404, "not_found", "there is nothing at /v2/evaluate"},
 		{"no page", "GET", "/index.html", "", nil, 404, "not_found", "/openapi.json"},
 		{"a path that is not tidy", "GET", "//v1/runs", "", nil, 404, "not_found", ""},
 		{"dots", "GET", "/v1/../v1/runs", "", nil, 404, "not_found", ""},

@@ -28,9 +28,9 @@ func TestQueueOfTraffic(t *testing.T) {
 		status             int
 	}{
 		{`{"filter": "segment=lang:de", "assertions": ["tone"], "random": 4}`, owner, `"run":""`, 201},
-		{`{"filter": "segment=lang:de", "events": ["e1"]}`, owner, `one of them`, 422},
-		{`{}`, owner, `one of them`, 422},
-		{`{"run": "run_x", "filter": "agent=x"}`, owner, `one of them`, 422},
+		{`{"filter": "segment=lang:de", "events": ["e1"]}`, owner, `exactly one of`, 422},
+		{`{}`, owner, `exactly one of`, 422},
+		{`{"run": "run_x", "filter": "agent=x"}`, owner, `exactly one of`, 422},
 		{`{"events": ["none"]}`, owner, `there is no event`, 422},
 		{`{"filter": "agent=support"}`, ana, `scope read`, 403},
 	} {

@@ -88,12 +88,12 @@ func labelQueueRoutes() []*route {
 			Summary: "A queue of labels, with the agreement so far", Params: []param{queue}, Response: typeOf[LabelQueue]()},
 		{Method: http.MethodPut, Path: "/v1/label-queues/{queue}", ID: "put-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusOK, Asks: true, Handle: reads((*Server).putLabelQueue),
 			Summary: "Make a queue of what is to be labelled in a run, or in traffic", Params: []param{queue}, Request: typeOf[NewLabelQueue](), Response: typeOf[LabelQueue](),
-			Detail: "The key has to see the run. Items drawn at random come first, then those of which a label tells most. A queue of that name is replaced, and its leases end. 201 says that there was none."},
+			Detail: "The key has to see the run. Items drawn at random come first, then those whose labels are the most informative. A queue of that name is replaced, and its leases end. 201 says that there was none."},
 		{Method: http.MethodDelete, Path: "/v1/label-queues/{queue}", ID: "delete-label-queue", Scope: store.Edit, Also: makers, Status: http.StatusNoContent, Handle: (*Server).deleteLabelQueue,
 			Summary: "Remove a queue", Params: []param{queue}, Detail: "The labels stay. Without the scope read, only a queue that the client made."},
 		{Method: http.MethodPost, Path: "/v1/label-queues/{queue}/lease", ID: "lease-label", Scope: store.Labelling, Status: http.StatusOK, Handle: (*Server).leaseLabel,
 			Summary: "Take the next item of a queue", Params: []param{queue}, Request: typeOf[LeaseRequest](), Optional: true, Response: typeOf[Lease](),
-			Detail: "Nobody else gets the item until the lease ends: with a label, when it is given back, or by itself. 204 says that there is nothing to label for the client."},
+			Detail: "Nobody else gets the item until the lease ends: with a label, when it is given back, or when its time is over. 204 says that there is nothing to label for the client."},
 		{Method: http.MethodDelete, Path: "/v1/label-queues/{queue}/lease/{lease}", ID: "return-label", Scope: store.Labelling, Status: http.StatusNoContent, Handle: (*Server).returnLabel,
 			Summary: "Give an item back", Params: []param{queue, in("lease", "The id of the lease")}},
 	}
@@ -182,7 +182,7 @@ func (s *Server) putLabelQueue(c *call, in *NewLabelQueue) error {
 // itemsOfRun makes items from the rows of a run.
 func (s *Server) itemsOfRun(c *call, in *NewLabelQueue, o label.Options) ([]label.Item, error) {
 	if in.Events != nil || in.Filter != "" {
-		return nil, pointed("/run", proviso.Invalid, "a queue is made of a run, of events, or of a filter: one of them")
+		return nil, pointed("/run", proviso.Invalid, "send exactly one of run, events and filter")
 	}
 	run, err := s.seenRunOf(c, in.Run)
 	if err != nil {

@@ -94,7 +94,7 @@ func TestWrongLabelQueues(t *testing.T) {
 	}{
 		{reader, "q", `{"run": "RUN", "assertions": ["cits"]}`, 422, `no row of the run has a verdict on the assertion \"cits\"`},
 		{reader, "q", `{"run": "RUN", "size": -1}`, 422, "size has to be"}, {reader, "q", `{"run": "RUN", "random": 1.5}`, 422, "random has to be"},
-		{reader, "q", `{"run": "RUN", "people": 101}`, 422, "people has to be"}, {reader, "q", `{"run": "run_none"}`, 404, "run_none"}, {reader, "q", `{}`, 422, "made of a run, of events, or of a filter"},
+		{reader, "q", `{"run": "RUN", "people": 101}`, 422, "people has to be"}, {reader, "q", `{"run": "run_none"}`, 404, "run_none"}, {reader, "q", `{}`, 422, "send exactly one of run, events and filter"},
 		{reader, ".q", `{"run": "RUN"}`, 422, "a name has"}, {reader, "q", `{"run": "OPEN"}`, 409, "is not finished"}, {ana, "q", `{"run": "RUN"}`, 404, "there is no run"},
 		{reader, "q", `{"run": "RUN", "assertions": ["", "contains days"], "random": 0.5, "blind": false}`, 201, `"items":6`},
 		{ana, "q", `{"run": "RUN"}`, 403, "another key made this queue"}, {reader, "q", `{"run": "RUN", "size": 2}`, 200, `"items":2`},

@@ -138,7 +138,7 @@ func TestSealedByAnother(t *testing.T) {
 		list, _ := o.At("warnings").([]any)
 		return len(list) > 0 && strings.Contains(list[0].(string), "--content-key-env")
 	})
-	if got := log.String(); strings.Count(got, "this process takes no runs") != 1 || !strings.Contains(got, "are sealed") {
+	if got := log.String(); strings.Count(got, "this process takes no runs") != 1 || !strings.Contains(got, "are encrypted") {
 		t.Errorf("the log: %s", got)
 	}
 	working(t, db, server.Options{Judge: byOutput(&having), WatchWorkers: 4})

@@ -121,8 +121,8 @@ func (s sharedRates) Alone(err error, share float64) {
 	case err == nil:
 		s.log.Info("the rate of a model is shared with the other processes again")
 	case share > 0:
-		s.log.Warn("the rate of a model cannot be shared; this process goes on with its last share", "per_minute", share*60, "error", err)
+		s.log.Warn("the rate of a model cannot be shared; this process continues with its last share", "per_minute", share*60, "error", err)
 	default:
-		s.log.Warn("the rate of a model cannot be shared; this process goes on by itself, as no limit is known", "error", err)
+		s.log.Warn("the rate of a model cannot be shared; this process continues on its own, as no limit is known", "error", err)
 	}
 }

@@ -190,8 +190,8 @@ func newWatchMetrics(r registry) watchMetrics {
 		delay:     r.seconds("proviso_watch_delay_seconds", "Time from an event to its verdicts, without those of a backfill.", []float64{.1, .5, 1, 5, 15, 60, 300, 900, 3600, 6 * 3600, 24 * 3600}),
 		watches:   r.gauge("proviso_watches", "Watches."),
 		queue:     r.gauge("proviso_watch_queue", "Events that wait to be evaluated."),
-		age:       r.gauge("proviso_watch_queue_age_seconds", "How long the event waits that has waited longest."),
-		budget:    r.gauge("proviso_watch_budget_used_ratio", "What the watch with the least budget left has used of its budget of the day."),
+		age:       r.gauge("proviso_watch_queue_age_seconds", "How long the oldest waiting event has waited."),
+		budget:    r.gauge("proviso_watch_budget_used_ratio", "What the watch with the least budget left has used of its daily budget."),
 		charts:    r.gauge("proviso_watch_charts", "Charts of watches, by state.", "state"),
 		alarms:    r.gauge("proviso_alarms", "Alarms that are not closed, by kind and state.", "kind", "state"),
 		opened:    r.counter("proviso_alarms_opened_total", "Alarms that were opened, by kind.", "kind"),
@@ -228,11 +228,11 @@ func newRunQueue(read func(context.Context) ([]store.Waiting, error), now func()
 	}
 	return &runQueue{read: read, seen: map[store.Project]bool{}, rows: []queueMetric{
 		row("proviso_run_queue", "Runs that wait for a worker.", func(w *store.Waiting) float64 { return float64(w.Queued) }),
-		row("proviso_run_queue_waiting", "Those of them that no worker that lives can execute.", func(w *store.Waiting) float64 { return float64(w.Unmet) }),
-		row("proviso_run_queue_age_seconds", "How long the run waits that has waited longest.", func(w *store.Waiting) float64 { return ageOf(w.Oldest, now()) }),
+		row("proviso_run_queue_waiting", "Queued runs that no living worker can execute.", func(w *store.Waiting) float64 { return float64(w.Unmet) }),
+		row("proviso_run_queue_age_seconds", "Age of the oldest queued run.", func(w *store.Waiting) float64 { return ageOf(w.Oldest, now()) }),
 		row("proviso_runs_running", "Runs that are executed by any process.", func(w *store.Waiting) float64 { return float64(w.Running) }),
-		row("proviso_runs_overdue", "Runs whose worker is silent, and that no other has taken up.", func(w *store.Waiting) float64 { return float64(w.Overdue) }),
-		row("proviso_run_still_seconds", "How long the running run has had no new row that has had none for longest.", func(w *store.Waiting) float64 { return ageOf(w.Still, now()) }),
+		row("proviso_runs_overdue", "Running runs whose worker is silent and that no other worker has taken over.", func(w *store.Waiting) float64 { return float64(w.Overdue) }),
+		row("proviso_run_still_seconds", "Longest time that a running run has had no new row.", func(w *store.Waiting) float64 { return ageOf(w.Still, now()) }),
 	}}
 }
 

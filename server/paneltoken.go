@@ -204,7 +204,7 @@ func (s *Server) postPanelToken(c *call, in *NewPanelToken) error {
 		return err
 	}
 	if !ok {
-		return problem(codeBusy, "too many tokens are in force").after(time.Minute)
+		return problem(codeBusy, "too many tokens are active").after(time.Minute)
 	}
 	return c.json(http.StatusCreated, PanelToken{Token: text, Expires: t.Expires.UTC()})
 }

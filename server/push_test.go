@@ -180,7 +180,7 @@ func TestPushHostile(t *testing.T) {
 		t.Errorf("something stayed: %s", value.Stringify(list))
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "proviso-pushed-*")); len(left) > 0 {
-		t.Logf("temporary folders of pushes under way: %v", left) // other tests may be pushing
+		t.Logf("temporary folders of pushes in progress: %v", left) // other tests may be pushing
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *call) readQuery() error {
 			message, _ := nearestTo("unknown parameter "+strconv.Quote(shortened(key)), key, names)
 			return &proviso.Error{Code: proviso.Invalid, Message: message, Valid: names}
 		case len(values) > 1:
-			return proviso.Errorf(proviso.Invalid, "the parameter %s stands there %d times", key, len(values))
+			return proviso.Errorf(proviso.Invalid, "the parameter %s is given %d times", key, len(values))
 		}
 	}
 	c.q.Values = q

@@ -20,9 +20,9 @@ func TestSharedRatesAlone(t *testing.T) {
 	r.Alone(errors.New("no connection"), 0)
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	for i, want := range []string{
-		`level=WARN msg="the rate of a model cannot be shared; this process goes on with its last share" per_minute=30 error="no connection"`,
+		`level=WARN msg="the rate of a model cannot be shared; this process continues with its last share" per_minute=30 error="no connection"`,
 		`level=INFO msg="the rate of a model is shared with the other processes again"`,
-		`level=WARN msg="the rate of a model cannot be shared; this process goes on by itself, as no limit is known" error="no connection"`,
+		`level=WARN msg="the rate of a model cannot be shared; this process continues on its own, as no limit is known" error="no connection"`,
 	} {
 		if i >= len(lines) || !strings.HasSuffix(lines[i], want) {
 			t.Errorf("line %d: %q, want %q", i, lines, want)

@@ -77,7 +77,7 @@ func evaluationRoutes() []*route {
 	}
 }
 
-const streamedDoc = "It goes on after the answer, and its result is kept like that of /v1/evaluate. The Location of the answer is the evaluation; its events tell the verdicts. " +
+const streamedDoc = "It continues after the answer, and its result is kept like that of /v1/evaluate. The Location of the answer is the evaluation; its events contain the verdicts. " +
 	"Events are in memory: after keep_s, when the only server restarts, and when newer evaluations need the room, there are none (410)."
 
 const streamDoc = "The first event is start, with the assertions. Each event verdict is a member of results of /v1/evaluate, with its index and, under marks, where its evidence is in agent_output, in UTF-16 code units. " +
@@ -86,7 +86,7 @@ const streamDoc = "The first event is start, with the assertions. Each event ver
 const tracesTaken = "An ExportTraceServiceRequest of OpenTelemetry, as protobuf or JSON, plain or in gzip; the answer is in the same form. " +
 	"Only runs and evaluations of the same key see the spans."
 
-const undecided = "Assertions that could not be decided are no problem of the request: the answer is 200, score is null, and errors says why."
+const undecided = "Assertions that could not be decided are not errors of the request: the answer is 200, score is null, and errors says why."
 
 func setRoutes() []*route {
 	set := in("set", "The name of the set")
@@ -177,7 +177,7 @@ func appRoutes() []*route {
 			Params:  []param{suite, runs}, Response: typeOf[JudgeList]()},
 		{Method: http.MethodGet, Path: "/v1/prompts", ID: "list-prompts", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).listPrompts,
 			Summary: "List the prompts of the latest runs, with their versions and what assertions cover",
-			Detail:  "A version is a text. Rules, not a model, tell instructions from data and examples. Runs that an earlier version stored are counted once, about 200,000 rows for a request; older runs are counted by the next one.",
+			Detail:  "A version is a text. Rules, not a model, distinguish instructions from data and examples. Runs that an earlier version stored are counted once, about 200,000 rows for a request; older runs are counted by the next one.",
 			Params:  slices.Concat([]param{suite, runs}, paging), Response: typeOf[PromptList]()},
 		{Method: http.MethodGet, Path: "/v1/settings", ID: "get-settings", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).settings,
 			Summary: "Get the settings of the server: version, limits, and which providers have a key",
@@ -296,7 +296,7 @@ func watchRoutes() []*route {
 		{Method: http.MethodGet, Path: "/v1/watches/{watch}/differences", ID: "watch-differences", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).watchDifferences,
 			Summary: "What differs in a range from the time before it, which is as long", Params: span, Response: typeOf[WatchDifferences]()},
 		{Method: http.MethodGet, Path: "/v1/watches/{watch}/thumbs", ID: "watch-thumbs", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).watchThumbs,
-			Summary: "How verdicts and thumbs of users go together, among those who voted", Params: span, Response: typeOf[WatchThumbs]()},
+			Summary: "How verdicts relate to users' thumbs", Params: span, Response: typeOf[WatchThumbs]()},
 		{Method: http.MethodGet, Path: "/v1/watches/{watch}/verdicts", ID: "list-watch-verdicts", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).listWatchVerdicts,
 			Summary: "List the verdicts of a watch, newest first", Response: typeOf[WatchVerdictList](),
 			Params: slices.Concat([]param{watch, verdict, {Name: "assertion", Kind: "string", Doc: "Only on this assertion"}, {Name: "version", Kind: "string", Doc: "Only of this version of the agent"},
@@ -307,9 +307,9 @@ func watchRoutes() []*route {
 				{Name: "kind", Kind: "string", Enum: []string{"agent", "judge", "mix", "silent"}, Doc: "Only of this kind"}, {Name: "assertion", Kind: "string", Doc: "Only about this assertion"},
 				{Name: "since", Kind: "string", Doc: "Only what was not closed before (RFC 3339)"}, {Name: "until", Kind: "string", Doc: "Only what was opened before (RFC 3339)"}}, paging)},
 		{Method: http.MethodGet, Path: "/v1/alarms/{alarm}", ID: "get-alarm", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getAlarm,
-			Summary: "An alarm, and what people were told of it", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
-		{Method: http.MethodPost, Path: "/v1/alarms/{alarm}/ack", ID: "ack-alarm", Scope: store.Edit, Also: []store.Scope{store.Evaluate, store.Labelling}, Others: true, Status: http.StatusOK, Handle: (*Server).ackAlarm,
-			Summary: "Say that somebody looks after an alarm", Detail: "It closes by itself. An alarm that is acked stays as it is.", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
+			Summary: "An alarm, and the messages sent about it", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
+		{Method: http.MethodPost, Path: "/v1/alarms/{alarm}/ack", ID: "ack-alarm", Scope: store.Edit, Also: []store.Scope{store.Evaluate, store.Labelling}, Others: true, Status: http.StatusOK, Handle: reads((*Server).ackAlarm),
+			Summary: "Acknowledge an alarm", Detail: "It closes automatically. A further acknowledgement changes nothing, unless it has a note.", Params: []param{in("alarm", "Its id")}, Request: typeOf[Ack](), Optional: true, Response: typeOf[AlarmView]()},
 		{Method: http.MethodGet, Path: "/v1/adoption", ID: "get-adoption", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).adoption,
 			Summary: "How far the project uses assertions: agents, prompts, pull requests", Detail: "Each measure has its definition.", Response: typeOf[Adoption]()},
 	}

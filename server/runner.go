@@ -172,7 +172,7 @@ func (b *Bundle) check(suite string) error {
 		hidden := slices.ContainsFunc(parts, func(p string) bool { return p == "" || strings.HasPrefix(p, ".") })
 		if hidden || len(file) > maxFileName || strings.ContainsAny(file, "\\:\x00") || !filepath.IsLocal(filepath.FromSlash(file)) || file == suite {
 			return &proviso.Error{Code: proviso.Refused, Pointer: "/files",
-				Message: fmt.Sprintf("%q is no name for a file of a suite: it is relative, and no part begins with a dot", shortened(file))}
+				Message: fmt.Sprintf("%q is not a name for a file of a suite: such a name is relative, and no part begins with a dot", shortened(file))}
 		}
 	}
 	return nil

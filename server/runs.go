@@ -35,7 +35,7 @@ type Run struct {
 	Version   string           `json:"version" doc:"Of the suite"`
 	Hash      string           `json:"hash,omitempty" doc:"Of suite, prompts and judge: runs of equal hash can be compared row by row"`
 	JudgedBy  []string         `json:"judged_by,omitempty" doc:"The identities of its judges: model, prompt and settings"`
-	Status    store.RunStatus  `json:"status" enum:"queued,waiting,running,done,failed,cancelled" doc:"waiting is queued, and no worker that lives can execute it"`
+	Status    store.RunStatus  `json:"status" enum:"queued,waiting,running,done,failed,cancelled" doc:"waiting is queued, and no living worker can execute it"`
 	Replayed  bool             `json:"replayed,omitempty" doc:"Whether its answers are recorded ones, and no model is asked: the server that accepted it replays"`
 	Waits     string           `json:"waits,omitempty" doc:"Why it is waiting, such as: waits for a worker with OPENAI_API_KEY"`
 	Error     string           `json:"error,omitempty" doc:"Why it failed, or why it is tried again"`

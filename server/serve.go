@@ -95,7 +95,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) error {
 	err := srv.Shutdown(ctx)
 	s.evaluations.stop(ctx)
 	if err != nil {
-		err = proviso.Errorf(proviso.Timeout, "requests under way were cut off after %v", s.o.StopTimeout)
+		err = proviso.Errorf(proviso.Timeout, "requests in progress were cut off after %v", s.o.StopTimeout)
 		err = errors.Join(err, srv.Close())
 	}
 	answered := make(chan struct{})

@@ -22,7 +22,7 @@ type Settings struct {
 	Open        bool             `json:"open" doc:"Whether everybody on this machine may use it without a key"`
 	Evaluations EvaluationTimes  `json:"evaluations"`
 	Providers   []ProviderStatus `json:"providers"`
-	Keys        []KeyStatus      `json:"keys" doc:"The newest API keys in force; empty without the scope admin"`
+	Keys        []KeyStatus      `json:"keys" doc:"The newest active API keys; empty without the scope admin"`
 	Limits      map[string]any   `json:"limits" doc:"Numbers, or texts with a unit"`
 }
 

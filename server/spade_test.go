@@ -225,7 +225,7 @@ func TestSpadeMistakes(t *testing.T) {
 		{bakery + `, "reject": ["excludes_unfortunatly"]`, "/reject/0", `did you mean "excludes_unfortunately"`},
 		{bakery + `, "keep": ["zzzzzzz"]`, "/keep/0", "no candidate"},
 		{bakery + `, "keep": ["a"], "reject": ["a"]`, "/keep/0", "under reject, too"},
-		{bakery + `, "alpha": 2`, "/alpha", "no share"},
+		{bakery + `, "alpha": 2`, "/alpha", "not a share"},
 		{bakery + `, "exampels": []`, "/exampels", `did you mean "examples"`},
 	} {
 		p := f.ask("POST", "/v1/spade", "{"+c.body+"}").problem(t)

@@ -24,8 +24,8 @@ type StreamRequest struct {
 	OutputRequest
 	Set        string            `json:"set,omitempty" doc:"A stored assertion set in place of assertions: NAME or NAME@VERSION, where a version is a number or the first 8 or more digits of its hash"`
 	Assertions []judge.Assertion `json:"assertions,omitempty"`
-	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name beside the shipped ones, as in an assertion set; with set, they are those of the set"`
-	Context    string            `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output"`
+	Templates  map[string]any    `json:"templates,omitempty" doc:"Templates that the criteria name besides the shipped ones, as in an assertion set; with set, they are those of the set"`
+	Context    string            `json:"context,omitempty" doc:"What judged assertions may look at besides the input and the output, such as the sources of the output"`
 	KeepS      *int              `json:"keep_s,omitempty" doc:"For how many seconds after its end the evaluation can be streamed, from 1 to 3600; 600 if it is missing"`
 }
 

@@ -55,7 +55,7 @@ func (s *Server) evaluationEvents(c *call) error {
 		if _, err := s.seenEvaluation(c); err != nil {
 			return err
 		}
-		return problem(codeGone, "the events of this evaluation are not held any more; its result is at /v1/evaluations/"+c.r.PathValue("evaluation"))
+		return problem(codeGone, "the events of this evaluation are no longer kept; its result is at /v1/evaluations/"+c.r.PathValue("evaluation"))
 	}
 	if e.server != "" {
 		followed, leave, err := s.mirror(c.r.Context(), e)

@@ -18,7 +18,7 @@ type WatchThumbs struct {
 	Watch      string            `json:"watch"`
 	From       time.Time         `json:"from"`
 	To         time.Time         `json:"to"`
-	About      string            `json:"about" doc:"Says whom the figures are about"`
+	About      string            `json:"about" doc:"Which users the figures cover"`
 	Users      int               `json:"users" doc:"Who voted; thumbs without a user count as those of one"`
 	Note       string            `json:"note,omitempty"`
 	Cut        bool              `json:"cut,omitempty" doc:"There were more thumbs than were read"`

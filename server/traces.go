@@ -294,7 +294,7 @@ func traces(read *proviso.Suite, files proviso.Files, held *otlp.Store) (proviso
 		to  *proviso.Endpoint
 	}{{"emit", t.Emit}, {"forwarding", t.Forward}} {
 		if e.to != nil {
-			note("/tracing/"+e.key, proviso.Unsupported, "a server sends neither spans nor verdicts on: tracing."+e.key+" is for proviso eval", true)
+			note("/tracing/"+e.key, proviso.Unsupported, "a server does not forward the spans or verdicts of a run: tracing."+e.key+" is for proviso eval", true)
 		}
 	}
 	if !t.Enabled && len(t.Files) == 0 {

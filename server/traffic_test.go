@@ -49,7 +49,7 @@ func TestEventsAreTaken(t *testing.T) {
 		`{"index":5,"pointer":"/events/5/output","code":"limit","message":"output has 2097153 bytes, and at most 2097152 are allowed"},` +
 		`{"index":6,"pointer":"/events/6/output","code":"invalid","message":"output is not UTF-8"},` +
 		`{"index":7,"pointer":"/events/7/output","code":"invalid","message":"output is not UTF-8"},` +
-		`{"index":8,"pointer":"/events/8","code":"invalid","message":"agent is missing; output is missing, and so is error; an event has one of them"},` +
+		`{"index":8,"pointer":"/events/8","code":"invalid","message":"agent is missing; output and error are missing; an event needs one of them"},` +
 		`{"index":9,"pointer":"/events/9","code":"invalid","message":"an event has to be an object, not a number"},` +
 		`{"index":10,"pointer":"/events/10","code":"invalid","message":"an object has the key \"n\" more than once"}]}`
 	if got.status != http.StatusAccepted || strings.TrimSpace(strings.ReplaceAll(got.body, "1h59m59s", "2h0m0s")) != want {
@@ -107,7 +107,9 @@ func TestMistakesOfTraffic(t *testing.T) {
 		{"GET", "/v1/events/none", "", "there is no event", 404},
 		{"GET", "/v1/conversations/none", "", "there is no conversation", 404},
 		{"POST", "/v1/events", `{"events": [{"id": "..", "agent": ".", "conversation": "..", "output": "x"}]}`, `id cannot be \"..\", which means another place in an address; agent cannot be`, 202},
-		{"POST", "/v1/alarms/none/ack", `{"note": "mine"}`, "unknown field", 422},
+		{"POST", "/v1/alarms/none/ack", `{"noet": "mine"}`, `did you mean \"note\"?`, 422},
+		{"POST", "/v1/alarms/none/ack", `{"note": "mine\u001b"}`, "the note holds control characters", 422},
+		{"POST", "/v1/alarms/none/ack", `{"note": "mine"}`, "there is no alarm", 404},
 		{"POST", "/v1/forget", `{"user": ""}`, "the user has no name", 422},
 	} {
 		if got := f.ask(c.method, c.path, c.body); got.status != c.status || !strings.Contains(got.body, c.want) {

@@ -36,7 +36,7 @@ const (
 // PostedEvents is the result of sending events.
 type PostedEvents struct {
 	Accepted  int             `json:"accepted" doc:"How many were stored"`
-	Duplicate int             `json:"duplicate" doc:"How many were there already, by their id"`
+	Duplicate int             `json:"duplicate" doc:"How many existed already, by their id"`
 	Rejected  []RejectedEvent `json:"rejected" doc:"Those that were not stored. The others are"`
 }
 

@@ -24,7 +24,7 @@ type TrafficEvent struct {
 	Conversation string            `json:"conversation,omitempty"`
 	TraceID      string            `json:"trace_id,omitempty"`
 	Kept         bool              `json:"kept" doc:"Whether its texts are kept: input, output, context, metadata and error"`
-	Failed       bool              `json:"failed,omitempty" doc:"The agent gave no answer"`
+	Failed       bool              `json:"failed,omitempty" doc:"The agent did not answer"`
 	Input        string            `json:"input,omitempty"`
 	Output       string            `json:"output,omitempty"`
 	Context      string            `json:"context,omitempty"`
@@ -227,7 +227,7 @@ func (s *Server) forgetUser(c *call, in *ForgottenUser) error {
 		user = s.o.Redactor.User(user)
 	}
 	if strings.Contains(user, ingest.Removed) {
-		return pointed("/user", proviso.Unsupported, "the rules of redaction remove the names of users, so that the events of this one cannot be told from others; a rule with hash_env keeps them apart")
+		return pointed("/user", proviso.Unsupported, "the rules of redaction remove the names of users, so that the events of this user cannot be distinguished from those of others; a rule with hash_env keeps them apart")
 	}
 	n, err := c.kept.ForgetUser(context.WithoutCancel(c.r.Context()), user)
 	if err != nil {

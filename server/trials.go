@@ -25,7 +25,7 @@ type TrialChange struct {
 	Criteria     []any   `json:"criteria,omitempty" doc:"As in a suite: texts, or templates with parameters"`
 	Value        *string `json:"value,omitempty" doc:"The rubric, of types such as llm-rubric"`
 	RubricPrompt *string `json:"rubric_prompt,omitempty" doc:"The prompt of the judge, of types that have one, such as llm-rubric"`
-	Context      *string `json:"context,omitempty" doc:"What judged assertions may look at beside input and output, such as the sources of the output; {{name}} stands for a variable of the case"`
+	Context      *string `json:"context,omitempty" doc:"What judged assertions may look at besides the input and the output, such as the sources of the output; {{name}} stands for a variable of the case"`
 	Judge        string  `json:"judge,omitempty" doc:"The id of the provider that judges; missing: the judge of this server"`
 }
 
@@ -149,7 +149,7 @@ func trialRoutes() []*route {
 	return []*route{
 		{Method: http.MethodPost, Path: "/v1/judge-trials", ID: "start-trial", Scope: store.Evaluate, Status: http.StatusAccepted, Asks: true, Handle: reads((*Server).startTrial),
 			Summary: "Judge the labelled outputs of a run again with a changed assertion or judge", Request: typeOf[NewTrial](), Response: typeOf[StartedTrial](),
-			Detail: "It goes on in the background; the key pays. Trials are held for an hour after their end."},
+			Detail: "It continues in the background; the key pays. Trials are held for an hour after their end."},
 		{Method: http.MethodGet, Path: "/v1/judge-trials", ID: "get-trial-base", Scope: store.Read, Status: http.StatusOK, Handle: (*Server).trialBase,
 			Summary: "What a trial of an assertion starts from: its text, and how many labels there are", Response: typeOf[TrialBase](),
 			Params: []param{{Name: "run", Kind: "string", Doc: "The id of the run"}, {Name: "assertion", Kind: "string", Doc: "The name of the assertion; missing: only the names of those that have labels"}}},

@@ -48,7 +48,7 @@ type WatchQueue struct {
 // WatchSpend is what a watch spent today (UTC), in US dollars.
 type WatchSpend struct {
 	Day       string  `json:"day"`
-	Budget    float64 `json:"budget,omitempty" doc:"0 or missing is no limit"`
+	Budget    float64 `json:"budget,omitempty" doc:"0 or missing means no limit"`
 	Spent     float64 `json:"spent"`
 	Reserved  float64 `json:"reserved" doc:"For events that are being evaluated"`
 	Uncertain float64 `json:"uncertain" doc:"Perhaps spent: what was reserved when a process was killed"`
@@ -60,7 +60,7 @@ type NewWatch struct {
 	Match       NewWatchMatch             `json:"match"`
 	Assertions  string                    `json:"assertions" doc:"set:NAME, an assertion set of the server, or set:NAME@VERSION for one version of it"`
 	Sample      *NewWatchSample           `json:"sample,omitempty"`
-	Objectives  map[string]WatchObjective `json:"objectives,omitempty" doc:"By assertion: what it is held against until there is a baseline"`
+	Objectives  map[string]WatchObjective `json:"objectives,omitempty" doc:"By assertion: what it is compared with until there is a baseline"`
 	FalseAlarms *WatchFalseAlarms         `json:"false_alarms,omitempty"`
 	Anchors     *NewWatchAnchors          `json:"anchors,omitempty"`
 	Silence     *WatchSilence             `json:"silence,omitempty"`
@@ -77,7 +77,7 @@ type NewWatchMatch struct {
 type NewWatchSample struct {
 	Rate    float64 `json:"rate,omitempty" doc:"Share of the conversations, over 0 and at most 1"`
 	Floor   int     `json:"floor,omitempty" doc:"Evaluations a day of each segment, if there is so much traffic"`
-	Segment string  `json:"segment,omitempty" doc:"A member of segment that is told apart"`
+	Segment string  `json:"segment,omitempty" doc:"A member of segment that is counted separately"`
 	Budget  float64 `json:"budget_usd_per_day,omitempty" doc:"US dollars of a day (UTC)"`
 }
 

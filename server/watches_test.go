@@ -199,7 +199,7 @@ func TestWatchMistakes(t *testing.T) {
 		{`{"match": {"agent": "a"}, "assertions": "set:none"}`, "/assertions", "there is no assertion set"},
 		{`{"match": {"agent": "a"}, "assertions": "set:repliez"}`, "/assertions", "did you mean set:replies?"},
 		{`{"match": {"agent": "a"}, "assertions": "set:replies@1@2"}`, "/assertions", "set:NAME@VERSION"},
-		{`{"match": {"agent": "a", "where": "segment.lang"}, "assertions": "set:replies"}`, "/match/where", "it gives a text, not true or false"},
+		{`{"match": {"agent": "a", "where": "segment.lang"}, "assertions": "set:replies"}`, "/match/where", "it returns a text, not true or false"},
 		{`{"match": {"agent": "a\u0007"}, "assertions": "set:replies"}`, "/match/agent", "without control characters"},
 		{`{"match": {"agent": "a"}, "assertions": "set:replies", "objectives": {"tne": {"max_fail": 0.1}}}`, "/objectives/tne", `set:replies has no assertion "tne"; did you mean "tone"?`},
 		{`{"match": {"agent": "a"}, "assertions": "file://set.yaml"}`, "/assertions", "set:NAME on a server"},
@@ -319,6 +319,9 @@ func TestAlarmIsTold(t *testing.T) {
 	acked := f.wants("POST", "/v1/alarms/"+a.Text("id")+"/ack", "", 200).object(t)
 	if acked.Text("state") != "acked" || acked.Text("acked_by") == "" {
 		t.Errorf("%s", value.AppendJSON(nil, acked))
+	}
+	if noted := f.wants("POST", "/v1/alarms/"+a.Text("id")+"/ack", `{"note": "rolled back"}`, 200).object(t); noted.Text("ack_note") != "rolled back" {
+		t.Errorf("%s", value.AppendJSON(nil, noted))
 	}
 	if w := f.wants("GET", "/v1/watches/tone", "", 200).object(t); w.Text("state") != "alarm" {
 		t.Errorf("the watch is %s", w.Text("state"))

@@ -24,7 +24,7 @@ const (
 	Labelling Scope = "label"    // write labels, see what a queue gives and its own labels
 	Evaluate  Scope = "evaluate" // evaluate outputs, put suites, start runs, see its own
 	Edit      Scope = "edit"     // put suites, sets, datasets and runs that were made elsewhere, see its own; spends no money
-	Ingest    Scope = "ingest"   // send spans
+	Ingest    Scope = "ingest"   // send events, thumbs and spans
 	Admin     Scope = "admin"    // everything, in all projects
 )
 
@@ -60,7 +60,7 @@ func (p Project) Check() error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Invalid,
-		"%s is no name of a project: it has 1 to %d letters, digits, dots, dashes and underscores, and does not begin with a dot", quote(string(p)), maxProject)
+		"%s is not a valid project name: it has 1 to %d letters, digits, dots, dashes and underscores, and does not begin with a dot", quote(string(p)), maxProject)
 }
 
 // NewKey is an API key to be made.

@@ -18,7 +18,7 @@ var (
 	ErrReadOnly = errors.New("the database cannot be written")
 	// ErrSealed means that another process has begun to seal texts. This process has no key: it
 	// can read no sealed texts and must store none.
-	ErrSealed = errors.New("the texts of the database are sealed, and this process has no key for them: start it with --content-key-env, as the others")
+	ErrSealed = errors.New("the texts of the database are encrypted, and this process has no key for them: start it with --content-key-env, as the others")
 	// ErrFailed is the cause of every other failure of a database.
 	ErrFailed = errors.New("the database failed")
 )

@@ -214,7 +214,7 @@ func CheckFeedback(f *ingest.Feedback) error {
 	errs := []error{optionalText("event", f.Event), optionalText("trace", f.TraceID), optionalText("user", f.User)}
 	switch {
 	case (f.Event == "") == (f.TraceID == ""):
-		errs = append(errs, proviso.Errorf(proviso.Invalid, "a thumb is on an event or a trace, one of them"))
+		errs = append(errs, proviso.Errorf(proviso.Invalid, "a thumb is on either an event or a trace"))
 	case f.Value != 1 && f.Value != -1:
 		errs = append(errs, proviso.Errorf(proviso.Invalid, "a thumb is 1 or -1, not %d", f.Value))
 	case f.Time.IsZero():

@@ -83,9 +83,9 @@ type Alarms interface {
 	ListAlarms(ctx context.Context, f AlarmFilter, p Page) (List[Alarm], error)
 	// Alarm returns an alarm by its id.
 	Alarm(ctx context.Context, id string) (Alarm, error)
-	// AckAlarm acknowledges an open alarm. Acknowledging it again changes nothing; a closed
-	// alarm is a Conflict.
-	AckAlarm(ctx context.Context, id, by string) (Alarm, error)
+	// AckAlarm acknowledges an alarm. Acknowledging it again changes nothing, unless it brings a
+	// note: then the newest counts. A closed alarm is a Conflict.
+	AckAlarm(ctx context.Context, id string, a Ack) (Alarm, error)
 }
 
 // Outbox holds notices to people, each for one target.
@@ -297,10 +297,19 @@ type Alarm struct {
 	Opened    time.Time
 	Closed    time.Time // zero if it is not closed
 	Updated   time.Time
-	AckedBy   string
-	AckedAt   time.Time
+	Ack       Ack             // by whom it is acknowledged; zero if it is not
+	AckedAt   time.Time       // zero if it is not acknowledged
 	Body      json.RawMessage // the alarm as clients see it
 }
+
+// Ack says who looks after an alarm.
+type Ack struct {
+	By   string // name
+	Note string // what they know or do about it, up to [MaxAckNote] bytes; "" says nothing
+}
+
+// MaxAckNote is the most bytes of the note of an [Ack].
+const MaxAckNote = 1000
 
 // AlarmFilter selects alarms; zero fields select all.
 type AlarmFilter struct {

@@ -107,6 +107,15 @@ func (f *SeriesFilter) Check(now time.Time) error {
 	return nil
 }
 
+// Check returns why an acknowledgement cannot be stored, or nil.
+func (a *Ack) Check() error {
+	err := checkText("name of who acknowledges the alarm", a.By, MaxName)
+	if a.Note == "" {
+		return err
+	}
+	return errors.Join(err, checkText("note", a.Note, MaxAckNote))
+}
+
 // Check returns why an alarm cannot be stored, or nil.
 func (a *Alarm) Check() error {
 	if !slices.Contains([]AlarmState{AlarmOpen, AlarmAcked, AlarmClosed}, a.State) {

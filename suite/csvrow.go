@@ -131,7 +131,7 @@ func (b *rowBuilder) named(column, text string) error {
 			return nil
 		}
 		if len(b.expectations.cells) == 0 {
-			return proviso.Errorf(proviso.Internal, "column %q: the assertion types of cells are not known here", column)
+			return proviso.Errorf(proviso.Internal, "column %q: the assertion types of cells are not known", column)
 		}
 		b.asserts = append(b.asserts, b.expectations.parse(column, text))
 		b.numbers = append(b.numbers, expectedNumber(number))

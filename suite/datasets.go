@@ -67,9 +67,9 @@ func ParseDataset(ref string) (name, version string, err error) {
 	case name == "":
 		return "", "", proviso.Errorf(proviso.Invalid, "the name of the dataset is missing: dataset:NAME, or dataset:NAME@VERSION")
 	case !isDatasetName(name):
-		return "", "", proviso.Errorf(proviso.Invalid, "%s is no name of a dataset: letters, digits, dots, dashes and underscores", quoteName(name))
+		return "", "", proviso.Errorf(proviso.Invalid, "%s is not a valid dataset name: expected letters, digits, dots, dashes and underscores", quoteName(name))
 	case pinned && !isVersion(version):
-		return "", "", proviso.Errorf(proviso.Invalid, "%s is no version of a dataset: its number, or at least %d digits of its hash", quoteName(version), minVersion)
+		return "", "", proviso.Errorf(proviso.Invalid, "%s is not a version of a dataset: expected its number, or at least %d digits of its hash", quoteName(version), minVersion)
 	}
 	return name, version, nil
 }

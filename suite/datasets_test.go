@@ -43,7 +43,7 @@ func TestCasesOfDataset(t *testing.T) {
 		"[dataset:faq, {vars: {q: own}}]":     "a b 8d02c2f455af",
 		"{path: dataset:faq}":                 "a b",
 		"dataset:fag":                         `proviso.yaml:3:8: there is no dataset of this name (did you mean "faq"?)`,
-		"[{vars: {q: own}}, dataset:faq@xyz]": `proviso.yaml:3:27: "xyz" is no version of a dataset`,
+		"[{vars: {q: own}}, dataset:faq@xyz]": `proviso.yaml:3:27: "xyz" is not a version of a dataset`,
 		"dataset:bad":                         `dataset:bad@3:2:29: unknown key "asert" in a case`,
 	} {
 		name := file("proviso.yaml", "prompts: [\"{{q}}\"]\nproviders: [echo]\ntests: "+tests+"\n")

@@ -20,7 +20,7 @@ func gateKeys() []keyRow {
 		{Key: "assertions", Kind: kind.Object, Doc: "rules of single assertions: name → {min, margin}"},
 		{Key: "cost", Kind: kind.Object, Doc: "limits of the cost: {max, margin}"},
 		{Key: "latency", Kind: kind.Object, Doc: "limits of the latency: {p95, margin}"},
-		{Key: "margin", Kind: kind.Number | kind.Text, Doc: "by how much the score of the suite may fall, as a share; 0.03 by default"},
+		{Key: "margin", Kind: kind.Number | kind.Text, Doc: "how far the score of the suite may fall, as a share; 0.03 by default"},
 		{Key: "minCases", Kind: kind.Number, Doc: "pairs of cases that a \"pass\" needs; 50 by default"},
 		{Key: "minScore", Kind: kind.Number | kind.Text, Doc: "the lowest score of the suite that passes, as a share, whatever the baseline is"},
 		{Key: "mustPass", Kind: kind.List, Doc: "names of assertions that must pass in every case"},

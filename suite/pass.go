@@ -161,7 +161,7 @@ func (p *pass) checkContent(w written) {
 	case isText:
 		message += "; to read cases from a file, name it in place of the case: - file://" + document.Excerpt(strings.TrimPrefix(file, "file://"))
 	case slices.ContainsFunc(w.object.Keys(), func(key string) bool { return !hasRow(caseKeys, key) }):
-		message += "; variables stand under vars"
+		message += "; put variables under vars"
 	}
 	p.Mistake(w.at, "%s", message)
 	p.refused = true // what else would be said of it follows from this

@@ -20,7 +20,7 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 		r.mistake(doc, pointer, proviso.Invalid, nil, "cases cannot be fetched over http, where anyone can change them; use https://")
 		return nil
 	case host == "" || r.options.Fetch == nil:
-		r.unsupported(doc, pointer, "cases from %s… are not supported here; save them as a CSV or JSON Lines file", prefix)
+		r.unsupported(doc, pointer, "cases from %s… are not supported; save them as a CSV or JSON Lines file", prefix)
 		return nil
 	case r.trust != nil && (r.trust.Host == nil || !r.trust.Host(host)):
 		r.refuse(doc, pointer, "%s", hostRefused(host))

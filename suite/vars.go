@@ -66,7 +66,7 @@ func (p *pass) varsFiles(at string, all *value.Object, name string) *value.Objec
 		o, ok := d.Root.(*value.Object)
 		if !ok {
 			if p.source.promptfoo {
-				p.Warn(at, "%s gives no variables: expected them by name, got %s", p.source.files.Show(file), kind.Shown(d.Root))
+				p.Warn(at, "%s contains no variables: expected them by name, got %s", p.source.files.Show(file), kind.Shown(d.Root))
 			} else {
 				p.Mistake(at, "%s: expected variables by name, got %s", p.source.files.Show(file), kind.Shown(d.Root))
 			}

@@ -146,7 +146,7 @@ func (t *trustFlags) register(fs *pflag.FlagSet) {
 // check finds mistakes in the flags.
 func (t *trustFlags) check() error {
 	if !t.untrusted && len(t.env)+len(t.hosts) > 0 {
-		return usageError{fmt.Errorf("--allow-env and --allow-host go with --untrusted"), "without it nothing is kept from the suite"}
+		return usageError{fmt.Errorf("--allow-env and --allow-host go with --untrusted"), "without --untrusted, the suite may use every variable and host"}
 	}
 	for _, name := range t.env {
 		if name == "" || strings.ContainsAny(name, "=* ") {

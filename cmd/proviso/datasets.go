@@ -175,7 +175,7 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 
 func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file string) error {
 	if _, version, err := suite.ParseDataset(name); err != nil || version != "" {
-		return usageError{fmt.Errorf("%q is no name of a dataset", name), "a version is made by the push; letters, digits, dots, dashes and underscores are a name"}
+		return usageError{fmt.Errorf("%q is not a valid dataset name", name), "letters, digits, dots, dashes and underscores; push makes the version itself"}
 	}
 	u, err := f.address(a, "datasets", name, "file")
 	if err != nil {
@@ -208,7 +208,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 
 func (a *app) diffDataset(ctx context.Context, f *datasetFlags, args []string, format string) error {
 	if _, version, err := suite.ParseDataset(args[0]); err != nil || version != "" {
-		return usageError{fmt.Errorf("%q is no name of a dataset", args[0]), "versions are further arguments: proviso datasets diff returns 2 3"}
+		return usageError{fmt.Errorf("%q is not a valid dataset name", args[0]), "versions are further arguments: proviso datasets diff returns 2 3"}
 	}
 	u, err := f.address(a, "datasets", args[0], "diff")
 	if err != nil {

@@ -106,9 +106,9 @@ func TestDatasets(t *testing.T) {
 		{"pull nothing", "there is no dataset \"nothing\" (status 404)"},
 		{"pull faw", "did you mean \"faq\"?"},
 		{"pull faq@7", "there is no version 7 of dataset \"faq\"; its versions are 1 to 2 (status 404)"},
-		{"pull faq@x", "\"x\" is no version of a dataset"},
+		{"pull faq@x", "\"x\" is not a version of a dataset"},
 		{"diff faq@1", "versions are further arguments"},
-		{"push faq@1 one.yaml", "\"faq@1\" is no name of a dataset"},
+		{"push faq@1 one.yaml", "\"faq@1\" is not a valid dataset name"},
 		{"pull faq --format xml", "xml"},
 		{"push faq", "the name of the dataset and the file are missing"},
 	} {

@@ -147,7 +147,7 @@ func TestDocsOfSuiteKeys(t *testing.T) {
 		tables[d.Object] += fmt.Sprintf("| `%s` | %s | %s |\n", d.Key, d.Kind, strings.ReplaceAll(doc, "|", "\\|"))
 	}
 	for object, rows := range tables {
-		wantBlock(t, "docs/suite.md", "keys of "+object, "| key | takes | is |\n|---|---|---|\n"+rows)
+		wantBlock(t, "docs/suite.md", "keys of "+object, "| key | takes | meaning |\n|---|---|---|\n"+rows)
 	}
 }
 

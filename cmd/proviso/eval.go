@@ -288,7 +288,7 @@ func (a *app) exit(f *evalFlags, s *loaded, out *run.Outcome) error {
 		return nil
 	}
 	if _, set := s.env.Lookup("PROMPTFOO_FAILED_TEST_EXIT_CODE"); code == exitFailed && promptfooFile(s.File) && !set {
-		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo answers 100 here (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
+		fmt.Fprintln(a.err, "proviso: exit code 1; promptfoo exits with 100 (PROMPTFOO_FAILED_TEST_EXIT_CODE=100 does the same)")
 	}
 	return exitError{code}
 }
@@ -304,7 +304,7 @@ func (a *app) interruptedRun(out *run.Outcome, told bool) error {
 	case out.Meta.RunFile == "":
 		fmt.Fprintln(a.err, "proviso: interrupted; nothing is kept")
 	case out.Meta.On != "":
-		fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: interrupted; the run goes on at %s, and the rows that arrived are kept%s", out.Meta.On, how)))
+		fmt.Fprintln(a.err, printable(fmt.Sprintf("proviso: interrupted; the run continues at %s, and the rows that arrived are kept%s", out.Meta.On, how)))
 	default:
 		fmt.Fprintf(a.err, "proviso: interrupted; the finished rows are kept%s\n", how)
 	}
@@ -338,7 +338,7 @@ func (a *app) failedCode(env proviso.Env) int {
 	}
 	code, err := strconv.Atoi(text)
 	if err != nil || code < 0 || code > 255 {
-		a.warn(name + " is no exit code: " + text + "; it is " + strconv.Itoa(exitFailed))
+		a.warn(name + " is not an exit code: " + text + "; it is " + strconv.Itoa(exitFailed))
 		return exitFailed
 	}
 	return code

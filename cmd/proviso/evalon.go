@@ -30,7 +30,7 @@ type remoteFlags struct {
 
 func (f *remoteFlags) registerRemote(fs *pflag.FlagSet) {
 	f.given = fs
-	fs.StringVar(&f.on, "on", "", "run on the workers of the server at this `URL`, and keep the rows here")
+	fs.StringVar(&f.on, "on", "", "run on the workers of the server at this `URL`, and keep the rows on this machine")
 	fs.StringVar(&f.project, "project", "", "with --on: run in this `PROJECT`; needs a key with the scope admin (default that of the key)")
 }
 
@@ -152,10 +152,10 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 	if r.began {
 		end = "; it was cancelled"
 		if err := r.client.JSON(ctx, http.MethodPost, r.run.JoinPath("cancel"), nil, &struct{}{}); err != nil {
-			end = "; it goes on, because it could not be cancelled: " + err.Error()
+			end = "; it continues, because it could not be cancelled: " + err.Error()
 		}
 	}
-	return proviso.Errorf(proviso.Invalid, "%s has %s, and the suite here has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
+	return proviso.Errorf(proviso.Invalid, "%s has %s, and the local suite has %d: it has changed, or the server has another version of proviso%s", r.page(), plural(there, "row"), here, end)
 }
 
 func (r *remote) page() string { return transport.URL(client.RunPage(r.run)) }
@@ -281,7 +281,7 @@ func readRows(body io.Reader, add func(int, []byte) error) error {
 		}
 		index, ok := runfile.RowIndex(row)
 		if !ok {
-			return errors.New("an item is no row")
+			return errors.New("an item is not a row")
 		}
 		if err := add(index, row); err != nil {
 			return kept{err}

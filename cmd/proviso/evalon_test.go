@@ -172,8 +172,8 @@ func TestOnAnotherVersion(t *testing.T) {
 		name, refusal string // refusal of the cancellation
 		want          string
 	}{
-		{"cancelled", "", "has 3 rows, and the suite here has 1: it has changed, or the server has another version of proviso; it was cancelled"},
-		{"not cancelled", `{"detail": "only its own key can cancel"}`, "another version of proviso; it goes on, because it could not be cancelled: "},
+		{"cancelled", "", "has 3 rows, and the local suite has 1: it has changed, or the server has another version of proviso; it was cancelled"},
+		{"not cancelled", `{"detail": "only its own key can cancel"}`, "another version of proviso; it continues, because it could not be cancelled: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -256,7 +256,7 @@ func TestOnInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "the run goes on at "+p.url) || strings.Count(errs.String(), "--resume=") != 1 {
+	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), "the run continues at "+p.url) || strings.Count(errs.String(), "--resume=") != 1 {
 		t.Errorf("exit code %d: %s", code, &errs)
 	}
 	close(gate)

@@ -103,7 +103,7 @@ func TestOnManyWorkers(t *testing.T) {
 		t.Errorf("%d of %d rows were asked", n, rows)
 	}
 	if twice > parallel {
-		t.Errorf("%d rows were asked twice, at most %d were under way", twice, parallel)
+		t.Errorf("%d rows were asked twice, at most %d were in progress", twice, parallel)
 	}
 	// Eight tenths of the rows, of 2 KiB, are 160 MiB.
 	for name, most := range map[string]map[int]int64{"command": command, "server": server} {

@@ -120,7 +120,7 @@ func (f *ruleFlags) register(fs *pflag.FlagSet) {
 			return err
 		}}, name, usage)
 	}
-	within(&f.Margin, math.Inf(1), "more than 0", "margin", "by how much the score of the suite may fall: a `SHARE`, 0 to 1, or N% (default 3%)")
+	within(&f.Margin, math.Inf(1), "more than 0", "margin", "how far the score of the suite may fall: a `SHARE`, 0 to 1, or N% (default 3%)")
 	within(&f.Alpha, 0.5, "more than 0 and less than 0.5", "alpha", "chance of a false \"fail\": a `SHARE` (default 5%)")
 	fs.StringArrayVar(&f.MustPass, "must-pass", nil, "the assertion `NAME`, an id or a metric, must pass in every case; may be repeated")
 	fs.Var(&flagValue{"", "N", f.setMinCases}, "min-cases", "a pass needs `N` pairs of cases (default 50)")

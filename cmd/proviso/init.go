@@ -142,7 +142,7 @@ func (a *app) initFrom(ctx context.Context, dir string) error {
 	if said, err := a.checkSuite(ctx, target); err != nil {
 		_ = os.Remove(target)
 		fmt.Fprint(a.err, strings.Replace(said, "; nothing was run", " (the lines are those of the suite that would be written)", 1))
-		return proviso.Errorf(proviso.Invalid, "these are warnings in %s, and mistakes in a suite of proviso's own; nothing was written: correct them, or go on with %s, which proviso runs as it is", filepath.Base(name), filepath.Base(name))
+		return proviso.Errorf(proviso.Invalid, "these are warnings in %s, and mistakes in a suite of proviso's own; nothing was written: correct them, or continue with %s, which proviso runs as it is", filepath.Base(name), filepath.Base(name))
 	}
 	if err := writeSchema(dir); err != nil {
 		return err
@@ -225,7 +225,7 @@ func newWorkflow(system, dir string) (*workflow, error) {
 	}
 	rel = filepath.ToSlash(rel)
 	if !regexp.MustCompile(`^[A-Za-z0-9._/-]+$`).MatchString(rel) { // then no quotes are needed, neither in YAML nor in a shell
-		return nil, proviso.Errorf(proviso.Invalid, "the path %q of the suite cannot stand in a workflow: use letters, digits, dots, dashes and slashes", rel)
+		return nil, proviso.Errorf(proviso.Invalid, "the path %q of the suite cannot be written in a workflow: use letters, digits, dots, dashes and slashes", rel)
 	}
 	var known []string
 	for _, w := range workflows {

@@ -202,7 +202,7 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 	for _, x := range [...]struct {
 		n   int
 		why string
-	}{{n.Known, "were there already"}, {n.Older, "were replaced by the person later"}, {n.Stale, "are of other outputs than the run has"}, {n.Removed, "were removed"}} {
+	}{{n.Known, "existed already"}, {n.Older, "were replaced by the person later"}, {n.Stale, "are for outputs that the run does not have"}, {n.Removed, "were removed"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %d %s", x.n, x.why)
 		}
@@ -225,7 +225,7 @@ func (a *app) labelLines(f *labelsFlags, name string) ([]label.Line, error) {
 	}
 	if len(mistakes) > 0 {
 		if !bytes.Contains(data[:min(len(data), 4096)], []byte(label.IDKey)) {
-			return nil, usageError{fmt.Errorf("%s is no file of `proviso labels export`", shownName(name)), "for a sheet of `proviso align --template`, add --run and --by"}
+			return nil, usageError{fmt.Errorf("%s was not written by `proviso labels export`", shownName(name)), "for a sheet of `proviso align --template`, add --run and --by"}
 		}
 		return nil, a.mistakes(mistakes)
 	}

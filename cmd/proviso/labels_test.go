@@ -54,7 +54,7 @@ func TestLabelsOfServer(t *testing.T) {
 	if _, errs := proviso(0, "labels", "import", "labels.jsonl", "--server", s.url); !strings.Contains(errs, "added 2100 labels\n") {
 		t.Errorf("%s", errs)
 	}
-	if _, errs := proviso(0, "labels", "import", "labels.jsonl", "--server", s.url+"/"); !strings.Contains(errs, "added 0 labels, 2100 were there already\n") {
+	if _, errs := proviso(0, "labels", "import", "labels.jsonl", "--server", s.url+"/"); !strings.Contains(errs, "added 0 labels, 2100 existed already\n") {
 		t.Errorf("again: %s", errs)
 	}
 	secret = keys["read"]

@@ -31,9 +31,9 @@ func newMonitorForget(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget --user USER",
 		Short: "Remove the events and thumbs of a user from a server",
-		Long: "forget removes what a server has of a user in its traffic: events with their texts, thumbs, and the\n" +
+		Long: "forget removes a user's traffic from a server: events with their texts, thumbs, and the\n" +
 			"reasons of verdicts on these events. Counts and rates stay. USER is the name as agents send it; a server\n" +
-			"whose rules hash it finds it all the same. Datasets and labels that people made of events stay.\n\n" +
+			"whose rules hash names finds it, too. Datasets and labels that people made of events stay.\n\n" +
 			"--server or the environment variable " + serverVariable + " is the address of the server, and " + keyVariable + "\n" +
 			"holds an API key with the scope admin. What is removed cannot be restored.",
 		Args: noArgs,
@@ -71,6 +71,7 @@ type alarmOnServer struct {
 	monitor.Alarm
 	AckedBy string     `json:"acked_by,omitempty"`
 	AckedAt *time.Time `json:"acked_at,omitempty"`
+	AckNote string     `json:"ack_note,omitempty"`
 }
 
 // alarmFlags are the flags of monitor alarms.
@@ -90,8 +91,8 @@ func newMonitorAlarms(a *app) *cobra.Command {
 		Long: "alarms lists the alarms that are not closed, newest first, with what each says. With the ID of an alarm, it\n" +
 			"shows that one: since when, what else changed then, and examples. Times are in UTC. It needs a key with\n" +
 			"the scope read.\n\n" +
-			"Exit codes: 0 there is none that is open, 1 there is one, 2 a mistake in the command line, 3 the server\n" +
-			"could not be asked. An alarm that somebody looks after (monitor ack) counts as open.",
+			"Exit codes: 0 no alarm is open, 1 an alarm is open, 2 a mistake in the command line, 3 the server\n" +
+			"could not be asked. An acknowledged alarm (monitor ack) counts as open.",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			see := "see `proviso monitor alarms --help`"
@@ -105,7 +106,7 @@ func newMonitorAlarms(a *app) *cobra.Command {
 			if cmd.Flags().Changed("watch") || cmd.Flags().Changed("state") || cmd.Flags().Changed("limit") {
 				return usageError{errors.New("--watch, --state and --limit are for the list, and an alarm is named"), see}
 			}
-			return a.oneAlarm(cmd.Context(), http.MethodGet, base.JoinPath(args[0]), f.format)
+			return a.oneAlarm(cmd.Context(), http.MethodGet, base.JoinPath(args[0]), nil, f.format)
 		},
 	}
 	f.register(cmd.Flags())
@@ -117,29 +118,35 @@ func newMonitorAlarms(a *app) *cobra.Command {
 }
 
 func newMonitorAck(a *app) *cobra.Command {
-	f := &serverFlags{}
+	f, note := &serverFlags{}, ""
 	cmd := &cobra.Command{
 		Use:   "ack ID",
-		Short: "Say that somebody looks after an alarm",
-		Long: "ack says that somebody looks after an open alarm: everybody sees by whom and since when. The alarm still\n" +
-			"closes by itself when the rate has fallen. It needs a key with the scope edit, evaluate or label, whose name is\n" +
-			"that of who looks after it.",
+		Short: "Acknowledge an alarm",
+		Long: "ack acknowledges an open alarm: everybody sees by whom and since when. The alarm still\n" +
+			"closes automatically when the rate has fallen. It needs a key with the scope edit, evaluate or label; the alarm\n" +
+			"shows that key's name.",
 		Args: someArgs("the ID of the alarm is missing: `proviso monitor alarms` lists them", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			base, err := f.address(a, "alarms")
 			if err != nil {
 				return err
 			}
-			return a.oneAlarm(cmd.Context(), http.MethodPost, base.JoinPath(args[0], "ack"), formatText)
+			var body any
+			if note != "" {
+				body = map[string]string{"note": note}
+			}
+			return a.oneAlarm(cmd.Context(), http.MethodPost, base.JoinPath(args[0], "ack"), body, formatText)
 		},
 	}
 	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&note, "note", "", "what you know or do about the alarm, in one line; it replaces an earlier `NOTE`")
 	return cmd
 }
 
 // oneAlarm requests one alarm and prints it.
-func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, format string) error {
-	data, err := a.client().Read(ctx, method, u, nil)
+func (a *app) oneAlarm(ctx context.Context, method string, u *url.URL, body any, format string) error {
+	var data json.RawMessage
+	err := a.client().JSON(ctx, method, u, body, &data)
 	if err != nil {
 		return err
 	}
@@ -214,9 +221,12 @@ func (one *alarmOnServer) print(to io.Writer) error {
 	fmt.Fprintf(&b, "%s of %s", printable(one.ID), printable(one.Watch))
 	writeAlarm(&b, &one.Alarm)
 	if one.AckedBy != "" {
-		b.WriteString("    looked after by " + printable(one.AckedBy))
+		b.WriteString("    acknowledged by " + printable(one.AckedBy))
 		if one.AckedAt != nil {
-			b.WriteString(" since " + one.AckedAt.UTC().Format(minute))
+			b.WriteString(" at " + one.AckedAt.UTC().Format(minute))
+		}
+		if one.AckNote != "" {
+			b.WriteString(": " + printable(one.AckNote))
 		}
 		b.WriteByte('\n')
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,8 +32,14 @@ func TestMonitorAlarms(t *testing.T) {
 				return
 			}
 			fmt.Fprintf(w, `{"items": [%s]}`, alarm("alarm_3", "acked"))
-		case "GET /v1/alarms/alarm_1", "POST /v1/alarms/alarm_1/ack":
+		case "GET /v1/alarms/alarm_1":
 			fmt.Fprint(w, alarm("alarm_1", "acked"))
+		case "POST /v1/alarms/alarm_1/ack":
+			var sent struct{ Note string }
+			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil && err != io.EOF {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+			fmt.Fprint(w, strings.Replace(alarm("alarm_1", "acked"), "{", fmt.Sprintf(`{"ack_note": %q, `, sent.Note), 1))
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -48,10 +56,11 @@ func TestMonitorAlarms(t *testing.T) {
 		{"alarms --state all --limit 2", exitFailed, []string{"alarm_1", "alarm_2"}, "alarm_3"},
 		{"alarms --watch none", exitOK, []string{"there are no such alarms"}, "alarm_"},
 		{"alarms --format json", exitFailed, []string{`"id":"alarm_3"`}, "alarm_2"},
-		{"alarms alarm_1", exitFailed, []string{"alarm_1 of tone\n", "still acked", "began between 2026-03-10 12:51 and 2026-03-10 14:37", "changed at 2026-03-10 14:00: model from a to b", "examples: e2, e1", "looked after by anna since 2026-03-10 15:00"}, "\x1b"},
+		{"alarms alarm_1", exitFailed, []string{"alarm_1 of tone\n", "still acked", "began between 2026-03-10 12:51 and 2026-03-10 14:37", "changed at 2026-03-10 14:00: model from a to b", "examples: e2, e1", "acknowledged by anna at 2026-03-10 15:00"}, "\x1b"},
 		{"alarms alarm_1 --state all", exitUsage, nil, "alarm_1"},
 		{"alarms --state loud", exitUsage, nil, "alarm_1"},
-		{"ack alarm_1", exitOK, []string{"looked after by anna"}, "\x1b"},
+		{"ack alarm_1", exitOK, []string{"acknowledged by anna"}, "\x1b"},
+		{"ack alarm_1 --note rolled-back", exitOK, []string{"acknowledged by anna at 2026-03-10 15:00: rolled-back\n"}, "\x1b"},
 		{"ack", exitUsage, nil, "alarm_1"},
 	} {
 		var out, errs bytes.Buffer

@@ -274,8 +274,8 @@ func (w *replayedWatch) write(b *strings.Builder) {
 		{w.Unclear, unclear},
 		{w.Duplicate, "left out: an earlier event has the same id"},
 		{w.Future, "left out: their clock is ahead"},
-		{w.Late, "more than an hour late; they count when they come"},
-		{w.Unanswered, "not evaluated: the agent gave no whole answer, but an error"},
+		{w.Late, "more than an hour late; processed when they arrive"},
+		{w.Unanswered, "not evaluated: the agent reported an error"},
 		{w.Unpaid, "not evaluated: the budget of the day was used up"},
 		{w.Undecided, "verdicts are errors"},
 	} {
@@ -324,7 +324,7 @@ func (o *replayOutput) writeCharts(b *strings.Builder, watch string) {
 	}
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  ASSERTION\tVERSION\tEVALUATIONS\tFAIL\t95 %\tIN CONTROL\tSTATE\tSEEN WITHIN A WEEK")
+	fmt.Fprintln(t, "  ASSERTION\tVERSION\tEVALUATIONS\tFAIL\t95 %\tIN CONTROL\tSTATE\tDETECTED WITHIN A WEEK")
 	for _, c := range o.Charts {
 		if c.Watch != watch {
 			continue
@@ -362,9 +362,9 @@ func stateInWords(c *monitor.ChartView) string {
 	case c.State != "watching":
 		return c.State
 	case c.Source == monitor.FromObjective:
-		return "held against the objective"
+		return "compared with the objective"
 	case c.Source == monitor.FromEarlier:
-		return "held against the version before"
+		return "compared with the version before"
 	}
 	return "watching"
 }

@@ -59,7 +59,7 @@ func newMonitorStatus(a *app) *cobra.Command {
 		Long: "status shows the state of each watch: ok, learning (no chart can raise an alarm yet), alarm, or silent with its\n" +
 			"causes. With the name of a watch, it shows the charts of that one. Times are in UTC.\n\n" +
 			"Columns: ALARMS are open; WAITING are events that are not evaluated yet; SPENT TODAY is in US dollars,\n" +
-			"of the budget of the day (UTC) if there is one; N are the evaluations of a chart, FAILS the share of them\n" +
+			"of the daily budget (UTC) if there is one; N are the evaluations of a chart, FAILS the share of them\n" +
 			"that failed, SEES the failure rate that would be noticed within a week,\n" +
 			"ERRORS the evaluations that were not decided. Below the tables is what does not work.\n\n" +
 			"Exit codes: 0 nothing is wrong, 1 there is an alarm or a watch is silent, 2 a mistake in the command\n" +

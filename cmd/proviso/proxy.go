@@ -30,7 +30,7 @@ func newProxy(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "proxy",
 		Short: "Pass requests to model vendors unchanged, and record them as events for a server",
-		Long: "proxy stands between an agent and the APIs of OpenAI and Anthropic, or others with the same API.\n" +
+		Long: "proxy sits between an agent and the APIs of OpenAI and Anthropic, or others with the same API.\n" +
 			"Give the agent its address as base URL: http://127.0.0.1:8090/openai/v1 or\n" +
 			"http://127.0.0.1:8090/anthropic. Requests and replies pass unchanged, streams part by part. A copy of\n" +
 			"each goes as an event to `proviso serve`; if that is slow or down, traffic does not notice.\n\n" +

@@ -91,7 +91,7 @@ func (r *namedRun) report(a *app) (*report.Meta, *report.Summary, error) {
 // its id, or by the beginning of the id. "" means the last run.
 func findRun(dir, name string) (string, error) {
 	if client.IsAddress(name) {
-		return "", proviso.Errorf(proviso.Invalid, "%s is on a server; a run of the folder %s is needed here", name, dir)
+		return "", proviso.Errorf(proviso.Invalid, "%s is on a server; this command needs a run of the folder %s", name, dir)
 	}
 	back, counted := nthLast(name)
 	if !counted {

@@ -74,7 +74,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	o := &f.server
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8080", "listen on `ADDRESS`:PORT; an address that other machines can reach needs keys")
 	f.place.register(fs, "the data")
-	fs.BoolVar(&f.afterCopy, "after-copy", false, "go on with a SQLite file that store copy has copied to another database")
+	fs.BoolVar(&f.afterCopy, "after-copy", false, "continue with a SQLite file that store copy has copied to another database")
 	fs.StringArrayVar(&f.hosts, "host", nil, "host `NAME` that requests may use; may be repeated (default localhost if only this machine can connect, else any)")
 	fs.StringArrayVar(&f.server.PanelOrigins, "panel-origin", nil, "`ORIGIN` whose pages may show panels with a panel token, such as https://app.example; may be repeated")
 	f.tls.register(fs)
@@ -82,7 +82,7 @@ func (f *serveCommand) register(fs *pflag.FlagSet) {
 	countVar(fs, &f.workers, "workers", "", 4, 0, "execute `N` runs at a time; 0 leaves runs and watches to `proviso worker`")
 	fs.Int64Var(&o.BodyLimit, "body-limit", 8<<20, "limit of the body of a request, in `BYTES`")
 	fs.Int64Var(&o.RunLimit, "run-limit", 256<<20, "limit of a run that is pushed, in `BYTES`")
-	fs.Float64Var(&o.Rate, "rate", 100, "limit of `N` requests a second for each key, with bursts of twice as many; 0 is no limit")
+	fs.Float64Var(&o.Rate, "rate", 100, "limit of `N` requests a second for each key, with bursts of twice as many; 0 means no limit")
 	timeVar(fs, &o.EvaluateLimit, "evaluate-timeout", 5*time.Minute, "limit of `TIME` for one evaluation")
 	timeVar(fs, &o.CPUBudget, "cpu-budget", 2*time.Second, "limit of processor `TIME` for one request; waiting for models does not count")
 	timeVar(fs, &o.StopTimeout, "stop-timeout", 30*time.Second, "`TIME` for requests to finish when the server stops")

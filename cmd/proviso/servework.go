@@ -87,7 +87,7 @@ type serveMonitor struct {
 
 func (f *serveCommand) registerMonitor(fs *pflag.FlagSet) {
 	o := &f.server
-	fs.StringVar(&f.monitor.notify, "notify", "", "`FILE` with whom watches can tell of alarms: webhooks, Slack, issues on GitHub; see docs/monitor.md")
+	fs.StringVar(&f.monitor.notify, "notify", "", "`FILE` with the targets that watches can notify of alarms: webhooks, Slack, issues on GitHub; see docs/monitor.md")
 	fs.StringVar(&o.PublicURL, "public-url", "", "`URL` of the app for people, such as https://eval.example.com, for links in messages")
 	fs.StringVar(&f.monitor.verdicts, "otlp-verdicts", "", "send the verdicts of watches on to this OTLP `ENDPOINT`, as events gen_ai.evaluation.result")
 	countVar(fs, &o.WatchWorkers, "watch-workers", "", 8, 1, "let watches evaluate `N` events at a time")
@@ -161,11 +161,11 @@ func (f *serveCommand) registerTraffic(fs *pflag.FlagSet) {
 	timeVar(fs, &o.KeepTraffic.Contents, "keep-texts", 7*24*time.Hour, "remove the texts of events after `TIME`")
 	timeVar(fs, &o.KeepTraffic.Failures, "keep-failures", 30*24*time.Hour, "remove the texts of events with a failing verdict, or without an answer, after `TIME`")
 	timeVar(fs, &o.KeepTraffic.Verdicts, "keep-verdicts", 90*24*time.Hour, "remove events, thumbs and the verdicts of watches after `TIME`")
-	timeVar(fs, &o.KeepTraffic.Rollups, "keep-rollups", 395*24*time.Hour, "remove what events and verdicts add up to by hour, and closed alarms, after `TIME`")
+	timeVar(fs, &o.KeepTraffic.Rollups, "keep-rollups", 395*24*time.Hour, "remove hourly counts of events and verdicts, and closed alarms, after `TIME`")
 }
 
 func (f *serveCommand) registerContentKey(fs *pflag.FlagSet) {
-	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "seal the texts of events with the key in the variable `NAME`: 32 characters or more, for good")
+	fs.StringVar(&f.traffic.keyEnv, "content-key-env", "", "encrypt the texts of events with the key in the variable `NAME` (32 characters or more); the key can never be changed")
 }
 
 // contentKey returns the key that encrypts contents; nil if there is none.

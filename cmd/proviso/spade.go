@@ -30,7 +30,7 @@ import (
 func newSpade(a *app) *cobra.Command {
 	return group("spade", "Go from a prompt's history to the smallest set of assertions that catches its failures",
 		"spade has a command for each step; each reads and writes plain files, so that every step can\n"+
-			"be looked at, changed, and done again by itself.",
+			"be looked at, changed, and repeated on its own.",
 		newSpadeCoverage(a), newSpadeDeltas(a), newSpadeFrontier(a), newSpadeLabel(a), newSpadeMatrix(a), newSpadePropose(a), newSpadeRun(a), newSpadeSelect(a), newSpadeSubsume(a), newSpadeUpdate(a))
 }
 

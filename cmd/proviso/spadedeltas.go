@@ -208,7 +208,7 @@ func wrongPlace(name, part string, data []byte) error {
 		return usageError{fmt.Errorf("%s is a program; name the text in it that is the prompt", name), fmt.Sprintf("for instance %s:%s", name, promptName(names))}
 	}
 	if strings.EqualFold(filepath.Ext(name), ".csv") && trial.HoldsOutputs(data) {
-		return usageError{fmt.Errorf("%s holds outputs, and no versions of a prompt", name), "give it with --examples, and the prompt here"}
+		return usageError{fmt.Errorf("%s holds outputs, and no versions of a prompt", name), "give it with --examples, and the versions of the prompt in its place"}
 	}
 	return nil
 }

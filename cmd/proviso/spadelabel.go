@@ -133,10 +133,10 @@ func (a *app) openLabels(f *spadeLabel, entries []trial.Entry) (*label.Log, erro
 		return nil, err
 	}
 	if log.Cut != "" {
-		a.warn(fmt.Sprintf("the last line of %s was not whole and is taken away: %s", f.labels, shortName(log.Cut)))
+		a.warn(fmt.Sprintf("the last line of %s was incomplete and is removed: %s", f.labels, shortName(log.Cut)))
 	}
 	if log.Stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left alone: of other outputs than these", plural(log.Stale, "label"), f.labels))
+		a.warn(fmt.Sprintf("%s of %s left alone: for other outputs than these", plural(log.Stale, "label"), f.labels))
 	}
 	return log, nil
 }
@@ -281,7 +281,7 @@ func (s *labelSession) ask(ctx context.Context) error {
 	}
 	if errors.Is(err, errInterrupted) {
 		n := s.log.Labels()
-		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command goes on\n", plural(n.Good+n.Bad, "label"), printable(s.f.labels))
+		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command continues\n", plural(n.Good+n.Bad, "label"), printable(s.f.labels))
 		return exitError{exitInterrupted}
 	}
 	s.summary()

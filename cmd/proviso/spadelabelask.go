@@ -157,7 +157,7 @@ func (s *labelSession) answer(line string) (quit bool, err error) {
 	}
 	good, ok := align.ParseVerdict(word)
 	if !ok || rest != "" {
-		return false, wrongAnswer(fmt.Sprintf("%q is no answer; good, bad, skip, undo, note TEXT or quit is expected", line))
+		return false, wrongAnswer(fmt.Sprintf("%q is not an answer; expected good, bad, skip, undo, note TEXT or quit", line))
 	}
 	return false, s.l.Answer(labelWord(good))
 }

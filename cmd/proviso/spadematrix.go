@@ -177,7 +177,7 @@ func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 	n := trial.CountLabels(g.Entries)
 	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural(len(g.Names), "candidate"), plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
 	if kept := g.Kept(); kept > 0 {
-		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them anew\n", plural(kept, "cell"))
+		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them again\n", plural(kept, "cell"))
 	}
 	a.warnUnkept(g)
 	if text := n.OneSided(); text != "" {

@@ -187,7 +187,7 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 		a.sayDropped(p, f.all)
 	}
 	if len(p.Versions) == 0 && stopped == nil {
-		fmt.Fprintln(a.err, "proviso: nothing is new, and no model was asked; --fresh proposes anew")
+		fmt.Fprintln(a.err, "proviso: nothing is new, and no model was asked; --fresh proposes again")
 	}
 	a.sayAsked(&f.spadeAsking, m, p.Spent())
 	if stopped != nil {

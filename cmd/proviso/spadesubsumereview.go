@@ -124,7 +124,7 @@ func (r *pairReview) answer(p *subsume.Pair, line string) (quit bool, err error)
 	case "s", "skip":
 		said = "skip"
 	default:
-		return false, wrongAnswer(fmt.Sprintf("%q is no answer; y, n, skip, undo or quit is expected", report.Line(line, 60)))
+		return false, wrongAnswer(fmt.Sprintf("%q is not an answer; expected y, n, skip, undo or quit", report.Line(line, 60)))
 	}
 	return false, r.log.Add(subsume.Review{Key: r.s.PairKey(p), A: r.s.Names[p.A], B: r.s.Names[p.B], Source: p.Source, Answer: said})
 }

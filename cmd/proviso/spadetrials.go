@@ -138,7 +138,7 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 		return err
 	}
 	if read.Stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left out: of other outputs than these", plural(read.Stale, "label"), shownName(file)))
+		a.warn(fmt.Sprintf("%s of %s left out: for other outputs than these", plural(read.Stale, "label"), shownName(file)))
 	}
 	if len(read.Split) > 0 {
 		a.warn("people disagree on " + show.Names(read.Split, show.MaxNames) + ", which count as not labelled")

@@ -51,7 +51,7 @@ func newSpadeUpdate(a *app) *cobra.Command {
 			"more or less often than before, bad outputs that the selection does not catch and what they\n" +
 			"share, which outputs are worth labelling, and how the selection changes, with the reasons.\n\n" +
 			"It writes nothing unless --write is given: then the new outputs, the matrix and the selection\n" +
-			"are in FOLDER, with the report in update.md, and `spade run` and the next update go on from\n" +
+			"are in FOLDER, with the report in update.md, and `spade run` and the next update continue from\n" +
 			"there. Outputs that were tried before are not tried again.\n\n" +
 			"Labels of people change the selection. Thumbs of users and failures of a run are hints: they\n" +
 			"choose what to look at. --thumbs shows what would be selected if thumbs were labels.\n\n" +

@@ -107,7 +107,7 @@ func TestStoreExportSealed(t *testing.T) {
 	if _, err := d.In(store.DefaultProject).AddEvents(t.Context(), []store.NewEvent{e}); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := printed(t, "store", "export", filepath.Join(t.TempDir(), "a"), "--db", file, "--events"); code != exitUsage || !strings.Contains(out, "--content-key-env: the contents of events are sealed") {
+	if code, out := printed(t, "store", "export", filepath.Join(t.TempDir(), "a"), "--db", file, "--events"); code != exitUsage || !strings.Contains(out, "--content-key-env: the texts of events are encrypted") {
 		t.Errorf("without the key: %d: %s", code, out)
 	}
 	if code, out := printed(t, "store", "export", filepath.Join(t.TempDir(), "b"), "--db", file); code != exitOK {

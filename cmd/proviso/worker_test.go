@@ -198,7 +198,7 @@ func TestWorkers(t *testing.T) {
 	}
 	twice := w.askedTwice()
 	if twice > parallel {
-		t.Errorf("%d rows were asked twice, %d were under way", twice, parallel)
+		t.Errorf("%d rows were asked twice, %d were in progress", twice, parallel)
 	}
 	t.Logf("%d of %d rows were asked twice", twice, rows)
 }

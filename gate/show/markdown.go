@@ -226,7 +226,7 @@ func diffFence(parts []part) string {
 func (m *markdown) foot() {
 	var b strings.Builder
 	if m.full {
-		b.WriteString("… the rest is left out, because it does not fit here.\n\n")
+		b.WriteString("… the rest is left out, because the length is limited.\n\n")
 	}
 	if m.o.Link != "" {
 		fmt.Fprintf(&b, "The run: %s\n\n", linkOf(m.o.Link))

@@ -274,7 +274,7 @@ func TestLimit(t *testing.T) {
 		if !strings.Contains(got, "fail") {
 			t.Errorf("limit %d loses the decision", limit)
 		}
-		if cut := strings.Contains(got, "left out, because it does not fit"); cut != (len(got) < len(whole)) {
+		if cut := strings.Contains(got, "left out, because the length is limited"); cut != (len(got) < len(whole)) {
 			t.Errorf("limit %d: cut is %v", limit, cut)
 		}
 	}

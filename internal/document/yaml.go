@@ -144,7 +144,7 @@ func (b *builder) content(n *yaml.Node, depth int) (built, error) {
 func (b *builder) alias(n *yaml.Node) (built, error) {
 	v := b.done[n.Alias]
 	if v.size == 0 {
-		return v, b.fail(n, "the alias *%s stands inside the value it names", n.Value)
+		return v, b.fail(n, "the alias *%s is inside the value that it names", n.Value)
 	}
 	b.added += v.size
 	if b.added > maxExpanded {
@@ -183,7 +183,7 @@ func (b *builder) mapping(n *yaml.Node, depth int) (built, error) {
 			return built{}, err
 		}
 		if o.Has(key) {
-			return built{}, b.fail(k, "the key %q stands here twice; the first is on line %d", key, findKey(n, key).Line)
+			return built{}, b.fail(k, "the key %q is repeated; the first is on line %d", key, findKey(n, key).Line)
 		}
 		v, err := b.value(c, depth+1)
 		if err != nil {
@@ -270,7 +270,7 @@ func (b *builder) scalar(n *yaml.Node) (any, error) {
 		return nil, b.fail(n, "unknown tag %s", n.Tag)
 	}
 	if !ok {
-		return nil, b.fail(n, "%q is no %s", n.Value, strings.TrimPrefix(n.Tag, "!!"))
+		return nil, b.fail(n, "%q is not a valid %s", n.Value, strings.TrimPrefix(n.Tag, "!!"))
 	}
 	return v, nil
 }

@@ -102,7 +102,7 @@ func (d *dialect) compile(text string) (*Condition, error) {
 		return nil, d.mistake(text, issues)
 	}
 	if gives := d.gives(ast, text); gives != "" {
-		return nil, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%s %q is no condition: it gives %s, not true or false", d.key, text, gives)}
+		return nil, &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("%s %q is not a condition: it returns %s, not true or false", d.key, text, gives)}
 	}
 	program, err := env.Program(ast, cel.CostLimit(d.cost), cel.InterruptCheckFrequency(100))
 	if err != nil {
@@ -154,7 +154,7 @@ func (d *dialect) mistake(text string, issues *cel.Issues) error {
 	}
 	return &proviso.Error{
 		Code:    proviso.Invalid,
-		Message: fmt.Sprintf("%s %q is no valid condition: %s", d.key, text, strings.Join(all, "; ")),
+		Message: fmt.Sprintf("%s %q is not a valid condition: %s", d.key, text, strings.Join(all, "; ")),
 		Valid:   d.names,
 	}
 }

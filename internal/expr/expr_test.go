@@ -85,7 +85,7 @@ func TestCompileMistakes(t *testing.T) {
 		`"a`:          "column",
 		`"a" * 2 > 1`: "no matching overload",
 		`vars.n + 1`:  "not true or false",
-		`"de"`:        "it gives a text, not true or false",
+		`"de"`:        "it returns a text, not true or false",
 		`vars.a == (`: "the condition ends too early",
 		`vars.a = 1`:  "unexpected ",
 	} {

@@ -225,7 +225,7 @@ func (r *reader) before(c *commit, blob plumbing.Hash) (*commit, plumbing.Hash, 
 	for _, hash := range c.parents {
 		p, err := r.commit(hash)
 		if errors.Is(err, plumbing.ErrObjectNotFound) {
-			r.note("the repository is shallow: what was before commit %s is not there", short(c.hash))
+			r.note("the repository is shallow: the commits before %s are missing", short(c.hash))
 			continue
 		}
 		if err != nil {

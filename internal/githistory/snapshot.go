@@ -224,7 +224,7 @@ func (s *Snapshot) writeFile(to *os.Root, name string, e *entry) error {
 	s.files++
 	s.bytes += int64(len(data))
 	if s.files > maxFiles || s.bytes > maxFileTotal {
-		return proviso.Errorf(proviso.Limit, "the commit has more than %d files or %d MiB here; put the suite into a folder of its own", maxFiles, maxFileTotal>>20)
+		return proviso.Errorf(proviso.Limit, "the commit has more than %d files or %d MiB in this folder; put the suite into a folder of its own", maxFiles, maxFileTotal>>20)
 	}
 	if bytes.HasPrefix(data, lfs) {
 		s.note("%s is kept in Git LFS, so that only its pointer is read", name)

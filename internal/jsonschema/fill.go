@@ -51,7 +51,7 @@ func (c *compiler) pattern(text, flags string) (Matcher, error) {
 		return nil, err
 	}
 	if c.Pattern == nil {
-		return nil, proviso.Errorf(proviso.Unavailable, "JSON Schema: patterns cannot be compiled here")
+		return nil, proviso.Errorf(proviso.Unavailable, "JSON Schema: patterns cannot be compiled: no engine is available")
 	}
 	m, err := c.Pattern(text, flags)
 	if err != nil {

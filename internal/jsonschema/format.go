@@ -71,7 +71,7 @@ func (c *compiler) format(n *node, s *value.Object) (*format, error) {
 	}
 	if name == "regex" {
 		if c.Pattern == nil {
-			return nil, proviso.Errorf(proviso.Unavailable, "JSON Schema: patterns cannot be compiled here")
+			return nil, proviso.Errorf(proviso.Unavailable, "JSON Schema: patterns cannot be compiled: no engine is available")
 		}
 		f.text = func(text string) bool { return !hasAnchorZ(text) && c.compiles(text) }
 	}

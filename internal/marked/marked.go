@@ -59,7 +59,7 @@ func (e *Encoder) value(v any, depth int) error {
 		return e.object(v, depth)
 	default:
 		if _, ok := v.(*value.Opaque); !ok || !e.Opaque {
-			return fmt.Errorf("a %T is no value that code could be given", v)
+			return fmt.Errorf("a %T cannot be given to code", v)
 		}
 		e.Buf = append(e.Buf, "null"...)
 	}

@@ -68,7 +68,7 @@ func ref(name string) *value.Object {
 // referenceSchema describes a reference, which stands for the value that it points to.
 func referenceSchema() *value.Object {
 	return value.ObjectOf("type", "object", "required", []any{"$ref"}, "properties", value.ObjectOf(
-		"$ref", value.ObjectOf("type", "string", "description", "a pointer such as #/x-common, or file://other.yaml#/part; its target stands here")))
+		"$ref", value.ObjectOf("type", "string", "description", "a pointer such as #/x-common, or file://other.yaml#/part; its target takes the place of this object")))
 }
 
 // object describes an object by its table. Keys that are not in the table are

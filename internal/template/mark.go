@@ -56,7 +56,7 @@ func MarkNames(text string, vars *value.Object) (string, *value.Object, error) {
 	values := value.NewObject(0)
 	marked, ok, err := t.markPlain(values, vars)
 	if err == nil && !ok {
-		err = proviso.Errorf(proviso.Invalid, "a value in double braces is no text, number or list")
+		err = proviso.Errorf(proviso.Invalid, "a value in double braces is not a text, a number or a list")
 	}
 	return marked, values, err
 }

@@ -213,7 +213,7 @@ func TestAlignMistakes(t *testing.T) {
 		{"twice,tone,pass,,", `labels:2:1: case "twice" has several rows in the run, one for each prompt, provider and repeat: 2, 3; say which in a column row`},
 		{"twice,tone,pass,7,", `labels:2:17: row 7 of the run is not of case "twice"; its rows are 2, 3`},
 		{"same,tone,pass,,", `labels:2:6: the case has several assertions called "tone"; give each an id or a metric of its own`},
-		{"refund-1,tone,pass,,out-0123456789ab", `labels:2: all 1 labels are of other outputs than this run has; align them with the run that was labelled, or label this one`},
+		{"refund-1,tone,pass,,out-0123456789ab", `labels:2: all 1 labels are for outputs that this run does not have; align them with the run that was labelled, or label this one`},
 		{"refund-1,tone,pass,,\nrefund-1,tone,pass,,out-0", ""},
 		{"refund-1,tone,pass,,\nrefund-1,tone,pass,0," + a, `labels:3:1: a second label for row 0 of the run and assertion "tone"; the first is on line 2`},
 		{"twice,tone,pass,3,", ""},

@@ -75,7 +75,7 @@ func Load(file string) (*Alignment, error) {
 	}
 	var document alignmentJSON
 	if err := json.Unmarshal(data, &document); err != nil || document.Proviso != "alignment" {
-		return nil, proviso.Errorf(proviso.Invalid, "%s is no alignment as `proviso align --save` writes it", file)
+		return nil, proviso.Errorf(proviso.Invalid, "%s was not written by `proviso align --save`", file)
 	}
 	if document.Format > alignmentFormat {
 		return nil, proviso.Errorf(proviso.Invalid, "%s has format %d; this version of proviso reads up to %d", file, document.Format, alignmentFormat)

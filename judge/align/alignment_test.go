@@ -88,11 +88,11 @@ func TestTrustNeedsAgreement(t *testing.T) {
 func TestAlignmentFilesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                                   "is no alignment",
-		"[]":                                 "is no alignment",
-		`{"entries":[]}`:                     "is no alignment",
+		"":                                   "was not written by `proviso align --save`",
+		"[]":                                 "was not written by `proviso align --save`",
+		`{"entries":[]}`:                     "was not written by `proviso align --save`",
 		`{"proviso":"alignment","format":2}`: "has format 2",
-		`{"proviso":"alignment","format":1,"entries":[{"n":"many"}]}`: "is no alignment",
+		`{"proviso":"alignment","format":1,"entries":[{"n":"many"}]}`: "was not written by `proviso align --save`",
 	} {
 		file := filepath.Join(t.TempDir(), "alignment.json")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

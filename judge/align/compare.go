@@ -144,7 +144,7 @@ func (a *aligner) nothing() error {
 	first := a.labels.Rows[0]
 	switch {
 	case a.stale > 0:
-		a.mistake(position{line: first.at[colCase].line}, "all %d labels are of other outputs than this run has; align them with the run that was labelled, or label this one", a.stale)
+		a.mistake(position{line: first.at[colCase].line}, "all %d labels are for outputs that this run does not have; align them with the run that was labelled, or label this one", a.stale)
 	default:
 		a.mistake(first.at[colCase], "no label could be compared with a verdict of a judge")
 	}

@@ -143,15 +143,15 @@ func inlineParams(c proviso.Criterion) (string, *value.Object, *proviso.Error) {
 	}
 	name = strings.TrimSpace(name)
 	if c.Params != nil {
-		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q stand both in the template and in params", name)
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are given both in the template and in params", name)
 	}
 	doc, err := document.ParseYAML("", []byte("{"+rest))
 	if err != nil {
-		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are no YAML mapping, such as {words: 100}: %s", name, strings.TrimPrefix(err.Error(), ":"))
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are not a YAML mapping, such as {words: 100}: %s", name, strings.TrimPrefix(err.Error(), ":"))
 	}
 	params, ok := doc.Root.(*value.Object)
 	if !ok {
-		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are no mapping, such as {words: 100}", name)
+		return "", nil, proviso.Errorf(proviso.Invalid, "the parameters of %q are not a mapping, such as {words: 100}", name)
 	}
 	return name, params, nil
 }

@@ -107,8 +107,8 @@ func TestExpandMistakes(t *testing.T) {
 		{"cites-sources", `{"style": "bracket"}`, "/c/params/style", "one of any, brackets, links", "brackets"},
 		{"stays-on-topic", `{"topic": "tea", "redirect": "yes"}`, "/c/params/redirect", "true or false", ""},
 		{"format-json", `{"schema": [1]}`, "/c/params/schema", "an object, or file://", ""},
-		{"max-length {words: }}", ``, "/c/template", "no YAML mapping", ""},
-		{"max-length {words: 2}", `{"words": 2}`, "/c/template", "stand both in the template and in params", ""},
+		{"max-length {words: }}", ``, "/c/template", "not a YAML mapping", ""},
+		{"max-length {words: 2}", `{"words": 2}`, "/c/template", "are given both in the template and in params", ""},
 	} {
 		parts, mistakes := criteria.Expand(proviso.Criterion{Template: c.template, Params: paramsOf(t, c.params)}, "/c")
 		if len(mistakes) != 1 || len(parts) != 0 {

@@ -123,7 +123,7 @@ func result(in *score.Instruction) string {
 	case in.Made() == 0 && in.Broken > 0:
 		return fmt.Sprintf("not broken: in %s it is broken already", report.Plural(in.Broken, "output"))
 	case in.Made() == 0:
-		return "not broken: proviso cannot break this by itself; try --model ID"
+		return "not broken: proviso cannot break this without a model; try --model ID"
 	case in.Survived == 0 && in.Killed > 0:
 		text = fmt.Sprintf("killed: %d of %s, by %s", in.Killed, report.Plural(in.Decided(), "mutant"), names(in.Killers))
 	case in.Survived == 0:

@@ -159,7 +159,7 @@ func cellsOfCase(one *value.Object) (cells *value.Object, why string) {
 	for i, a := range list {
 		cell, ok := expectedCell(a)
 		if !ok {
-			return nil, "its assertion " + strconv.Itoa(i+1) + " is more than a type and a value"
+			return nil, "its assertion " + strconv.Itoa(i+1) + " has more than a type, a value and a threshold"
 		}
 		column := "__expected"
 		if i > 0 {

@@ -47,7 +47,7 @@ type SpadeDelta struct {
 	Line     int    `json:"line" doc:"From 1, in the version that has it"`
 	Category string `json:"category" doc:"Of SPADE; empty for text that the newest version does not have"`
 
-	Part      string `json:"part,omitempty" enum:"heading,code,example,markup" doc:"What it is, if it asks nothing by itself"`
+	Part      string `json:"part,omitempty" enum:"heading,code,example,markup" doc:"What it is, if it asks for nothing on its own"`
 	From      int    `json:"from,omitempty" doc:"Of what moved or was reworded: its line in the version before"`
 	Former    string `json:"former,omitempty" doc:"Of what was reworded: what the version before said"`
 	Condition string `json:"condition,omitempty" doc:"Of the template around it; always if it is missing"`

@@ -90,7 +90,7 @@ func (in *SpadeRequest) Check() error {
 		value   *float64
 	}{{"/alpha", in.Alpha}, {"/tau", in.Tau}} {
 		if x.value != nil && !(*x.value >= 0 && *x.value <= 1) {
-			return pointed(x.pointer, proviso.Invalid, fmt.Sprintf("%v is no share: a number from 0 to 1 is expected", *x.value))
+			return pointed(x.pointer, proviso.Invalid, fmt.Sprintf("%v is not a share: expected a number from 0 to 1", *x.value))
 		}
 	}
 	return in.checkTexts()
@@ -145,7 +145,7 @@ func (in *SpadeRequest) checkTexts() error {
 }
 
 func wrongLabel(pointer, got string) error {
-	return pointed(pointer, proviso.Invalid, fmt.Sprintf("%q is no label: pass, fail or unsure is expected", shortened(got)), "pass", "fail", "unsure")
+	return pointed(pointer, proviso.Invalid, fmt.Sprintf("%q is not a label: expected pass, fail or unsure", shortened(got)), "pass", "fail", "unsure")
 }
 
 // named checks that the names under reject and keep are names of candidates.

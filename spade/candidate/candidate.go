@@ -46,7 +46,7 @@ func Read(file string, data []byte) ([]proviso.Candidate, proviso.Mistakes) {
 	list, at := doc.Root, ""
 	if o, ok := list.(*value.Object); ok {
 		if slip, meant := format.Slip(o, []string{"assertions"}); slip != "" && !o.Has("assertions") {
-			return nil, proviso.Mistakes{{Place: doc.KeyPlace(document.Join("", slip)), Code: proviso.Invalid, Message: fmt.Sprintf("unknown key %q: candidates stand under assertions", slip), Nearest: meant}}
+			return nil, proviso.Mistakes{{Place: doc.KeyPlace(document.Join("", slip)), Code: proviso.Invalid, Message: fmt.Sprintf("unknown key %q: candidates belong under assertions", slip), Nearest: meant}}
 		}
 		list, at = o.At("assertions"), "/assertions"
 	}

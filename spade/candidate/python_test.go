@@ -72,7 +72,7 @@ func TestReadPython(t *testing.T) {
 		warnings = append(warnings, m.Message)
 	}
 	want := []string{
-		"a function twice stands before; this one counts",
+		"a function twice is defined earlier; this one counts",
 		"ALL_FUNCTIONS is not followed: each function of three parameters is a candidate, 6 in all; --ban NAME takes one out of a selection",
 		"left out, since no candidate uses it: ask_llm, which the judge answers (line 3); TEXT (line 6)",
 	}

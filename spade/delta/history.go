@@ -160,7 +160,7 @@ func ReadPart(file, part string, data []byte) (list []Version, notes []string, m
 		}
 		text, ok := exported.PromptText(found)
 		if !ok {
-			return nil, nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: part + " is no text, and no messages of a chat"}}
+			return nil, nil, proviso.Mistakes{{Place: proviso.Place{File: file}, Code: proviso.Invalid, Message: part + " is neither a text nor the messages of a chat"}}
 		}
 		return []Version{{Name: file + ":" + part, Text: text}}, nil, nil
 	}

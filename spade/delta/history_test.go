@@ -193,9 +193,9 @@ func TestReadVersions(t *testing.T) {
 			"aa: Old.|bb: system:\nBe kind.\n\nmessages:\n{history}\n\nuser:\n{q}"},
 		{"a.json", lc, "entry 1: system:\nBe kind.\n\nmessages:\n{history}\n\nuser:\n{q}"},
 		{"a.json", `[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"U"}]}]`, "entry 1: system:\nS\n\nuser:\nU"},
-		{"a.jsonl", `{"template":"a"}` + "\n" + `{"tmpl":"b"}`, "a.jsonl:2: no prompt is here"},
+		{"a.jsonl", `{"template":"a"}` + "\n" + `{"tmpl":"b"}`, "a.jsonl:2: there is no prompt"},
 		{"a.jsonl", "{", "a.jsonl:1:"},
-		{"a.json", "[1]", "a.json:1:2: no prompt is here"},
+		{"a.json", "[1]", "a.json:1:2: there is no prompt"},
 		{"a.txt", "a\x00b", "a.txt:1:2: the file is binary"},
 	} {
 		versions, mistakes := delta.ReadVersions(c.file, []byte(c.text))

@@ -96,7 +96,7 @@ func (r *versionReader) entries(entries []exported.Entry) {
 func (r *versionReader) entry(v any, at func() proviso.Place) {
 	text, ok := exported.PromptText(v)
 	if !ok {
-		r.add(proviso.Mistake{Place: at(), Code: proviso.Invalid, Message: "no prompt is here: an object with template, prompt, text, messages or manifest is expected, or what " + exported.Tools + " exports"})
+		r.add(proviso.Mistake{Place: at(), Code: proviso.Invalid, Message: "there is no prompt: expected an object with template, prompt, text, messages or manifest, or what " + exported.Tools + " exports"})
 		return
 	}
 	n := exported.Version{Name: fmt.Sprintf("entry %d", len(r.list)+1), Text: text}

@@ -48,7 +48,7 @@ func Name(text string) (owner, name string, err error) {
 	}
 	for _, part := range []string{owner, name} {
 		if part == "" || part == "." || part == ".." || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
-			return "", "", proviso.Errorf(proviso.Invalid, "%s is no prompt of the hub; OWNER/NAME is expected", value.Stringify(text))
+			return "", "", proviso.Errorf(proviso.Invalid, "%s is not a prompt name; expected OWNER/NAME", value.Stringify(text))
 		}
 	}
 	return owner, name, nil
@@ -171,7 +171,7 @@ func (r *reader) once(ctx context.Context, path string) (o *value.Object, wait t
 	v, err := value.ParseReply(ctx, string(data))
 	o, ok := v.(*value.Object)
 	if err != nil || !ok {
-		return nil, 0, proviso.Errorf(proviso.Unavailable, "the hub answered with something that is no JSON object; is %s the address of LangSmith's API?", r.Server)
+		return nil, 0, proviso.Errorf(proviso.Unavailable, "the hub answered with something that is not a JSON object; is %s the address of LangSmith's API?", r.Server)
 	}
 	return o, 0, nil
 }

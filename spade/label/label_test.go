@@ -435,7 +435,7 @@ func TestSlips(t *testing.T) {
 	for _, x := range []struct{ file, text, want, nearest string }{
 		{"l.jsonl", "{\"id\":\"a\",\"label\":\"good\"}\n{\"id\":\"b\", \"lable\":\"good\"}\n", `l.jsonl:2:12: no member of a label is called "lable"`, "label"},
 		{"l.jsonl", "{\"id\":\"b\", \"label\": \"goood\"}\n", `l.jsonl:1:21: the label is "goood"; 1 or good, 0 or bad is expected`, "good"},
-		{"l.jsonl", "{\"id\":\"b\"}\n", "l.jsonl:1:1: there is no label here", ""},
+		{"l.jsonl", "{\"id\":\"b\"}\n", "l.jsonl:1:1: the label is missing", ""},
 		{"l.jsonl", "{\"id\":\"b\",\"label\":null,\"outptu_id\":\"x\"}\n", `l.jsonl:1:24: no member of a label is called "outptu_id"`, "output_id"},
 		{"l.csv", "id,note,label\na,\"x, y\",good\nb,\"said \"\"no\"\"\",baad\n", `l.csv:3:17: the label is "baad"; 1 or good, 0 or bad is expected`, "bad"},
 		{"l.csv", "id,lable\na,good\n", `l.csv:1:4: no column is called "lable"`, "label"},

@@ -167,7 +167,7 @@ func (r *reader) object(at document.Line, o *value.Object) {
 		}
 	}
 	if has == "" && !l.Undone {
-		r.MistakeAt(at, "", false, "", "there is no label here; label is expected: good, bad, or null to remove one")
+		r.MistakeAt(at, "", false, "", "the label is missing: expected good, bad, or null to remove one")
 		return
 	}
 	r.take(l, text, func(key, nearest, format string, args ...any) {

@@ -234,7 +234,7 @@ func (o *order) telling(wanted func(i int) bool, have trial.Labels) (int, string
 	}
 	why := fmt.Sprintf("%s it, %d fail it", format.Counted(bestPassed, "candidate passes", "candidates pass"), bestFailed)
 	if best.apart > 0 {
-		why += fmt.Sprintf("; it tells %s apart that the labels so far do not", format.Counted(best.apart, "pair", "pairs"))
+		why += fmt.Sprintf("; it distinguishes %s that the labels so far do not", format.Counted(best.apart, "pair", "pairs"))
 	}
 	return at, why
 }

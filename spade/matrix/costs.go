@@ -136,7 +136,7 @@ func ReadCosts(file string, data []byte) (Costs, proviso.Mistakes) {
 			r.wrong(r.at, "the name of the candidate is missing")
 		}
 		if _, twice := costs[name]; twice {
-			r.wrong(r.at, "the cost of "+value.Stringify(name)+" stands here twice")
+			r.wrong(r.at, "the cost of "+value.Stringify(name)+" is repeated")
 		}
 		seconds := r.number(o, "seconds", false)
 		costs[name] = Cost{

@@ -42,7 +42,7 @@ func TestCostsThatAreWrong(t *testing.T) {
 		"{}":                                     `a list of costs under "costs" is expected`,
 		`{"costs":1}`:                            `a list of costs under "costs" is expected`,
 		`{"costs":[1]}`:                          "an object is expected",
-		`{"costs":[{"name":"a"},{"name":"a"}]}`:  `the cost of "a" stands here twice`,
+		`{"costs":[{"name":"a"},{"name":"a"}]}`:  `the cost of "a" is repeated`,
 		`{"costs":[{"name":"a","outputs":1.5}]}`: "outputs is 1.5; a whole number",
 		`{"costs":[{"name":"a","seconds":"long"}]}`: `seconds is "long"; a number from 0`,
 		`{"costs":[{"name":"a","usd":1e300}]}`:      "usd is 1e+300",

@@ -122,7 +122,7 @@ type gridReader struct {
 
 func (s *gridReader) header(header []string) bool {
 	if len(header) < 2 || !strings.EqualFold(header[0], "id") || !strings.EqualFold(header[1], "label") {
-		s.Mistake(1, "", "the header must begin with id,label and go on with the names of the candidates")
+		s.Mistake(1, "", "the header must begin with id,label and continue with the names of the candidates")
 		return false
 	}
 	seen := map[string]bool{}
@@ -142,7 +142,7 @@ func (s *gridReader) header(header []string) bool {
 func (s *gridReader) row(rec document.Record) {
 	e := trial.Entry{ID: strings.Clone(rec.Fields[0])}
 	if first, ok := s.lines[e.ID]; ok && e.ID != "" {
-		s.Mistake(rec.Line, "", "the id %q stands in line %d already", e.ID, first)
+		s.Mistake(rec.Line, "", "the id %q is already on line %d", e.ID, first)
 	}
 	s.lines[e.ID] = rec.Line
 	if text := strings.TrimSpace(rec.Fields[1]); text != "" {

@@ -12,7 +12,7 @@ func TestReadMatrixNamesEveryMistake(t *testing.T) {
 	_, mistakes := matrix.Read("m.csv", strings.NewReader("id,label,x,x,\na,1,1,1,1\na,2,1,1,yes\nb,godo,1,1\n"))
 	got := mistakes.Error()
 	for _, want := range []string{
-		`m.csv:1: two candidates are called "x"`, "m.csv:1: column 5 has no name", `m.csv:3: the id "a" stands in line 2 already`,
+		`m.csv:1: two candidates are called "x"`, "m.csv:1: column 5 has no name", `m.csv:3: the id "a" is already on line 2`,
 		`m.csv:3: the label is "2"`, `m.csv:3:  is "yes"`, "m.csv:4: the row has 4 fields, the header 5",
 	} {
 		if !strings.Contains(got, want) {

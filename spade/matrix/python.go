@@ -25,7 +25,7 @@ type pythonTryer struct {
 // the mistake has the code Unavailable or Unsupported.
 func (p *trying) compilePython(ctx context.Context, a *proviso.Assertion, f python.Function) (tryer, []*proviso.Error) {
 	if p.o.Code == nil {
-		return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "Python is not run here")}
+		return nil, []*proviso.Error{proviso.Errorf(proviso.Unavailable, "Python is not available")}
 	}
 	fn, err := p.o.Code.Compile(ctx, proviso.Source{
 		Language: "python", Name: "candidate", Text: f.Text, Form: proviso.Module, Entry: f.Entry, Pointer: a.Pointer, Purpose: proviso.Synthesised,

@@ -46,7 +46,7 @@ func TestDownloadedPython(t *testing.T) {
 	data, left := python.File(list, []string{"Selected."})
 	want := []string{
 		"i: LIMIT means something else in another function", "j: word-count has no exact form in Python",
-		"k: it has a template or a file", "l: a function has no when", "m-n: its name is no name in Python",
+		"k: it has a template or a file", "l: a function has no when", "m-n: its name is not a valid name in Python",
 	}
 	if !reflect.DeepEqual(left, want) {
 		t.Errorf("%q", left)

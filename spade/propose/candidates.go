@@ -321,7 +321,7 @@ func (w *writing) keep() {
 		}
 		taken[c.Name] = true
 		if x.note != "" {
-			w.report.Notes = append(w.report.Notes, c.Name+" is not runnable here: "+x.note)
+			w.report.Notes = append(w.report.Notes, c.Name+" cannot be run: "+x.note)
 		}
 		c, note := underCondition(c)
 		if note != "" {

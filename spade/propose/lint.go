@@ -277,7 +277,7 @@ func expression(c *proviso.Candidate) string {
 			for _, at := range templateMark.Get().FindAllStringIndex(text, -1) {
 				m := plainVariable.Get().FindStringSubmatch(text[at[0]:])
 				if m == nil || m[1] == "env" {
-					return fmt.Sprintf("%s is no variable: in braces stands nothing but the name of a variable, {{ name }}", value.Stringify(format.Excerpt(excerpt.Head(text[at[0]:], 40))))
+					return fmt.Sprintf("%s is not a variable: braces may contain only the name of a variable, {{ name }}", value.Stringify(format.Excerpt(excerpt.Head(text[at[0]:], 40))))
 				}
 			}
 		}

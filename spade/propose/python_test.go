@@ -36,7 +36,7 @@ func TestProposePython(t *testing.T) {
 			t.Errorf("%s: %+v %+v", comment, p.Candidates, p.Dropped)
 		case want == "" && len(p.Candidates) != 1:
 			t.Errorf("%s: %+v", comment, p.Dropped)
-		case comment == "# nowhere" && !reflect.DeepEqual(p.Versions[0].Notes, []string{"keeps is not runnable here: there is no Python on this machine"}):
+		case comment == "# nowhere" && !reflect.DeepEqual(p.Versions[0].Notes, []string{"keeps cannot be run: there is no Python on this machine"}):
 			t.Errorf("%q", p.Versions[0].Notes)
 		}
 		p = proposeWith(t, m, propose.Options{}, "Say hello.")

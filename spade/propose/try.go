@@ -144,7 +144,7 @@ func oneSided(a *proviso.Assertion, passes, fails int) string {
 // tryPython compiles a Python candidate and calls it on the trials.
 func tryPython(ctx context.Context, name string, src python.Function, code proviso.Code, trials []trial.Trial) (t tried, problem, note string) {
 	if code == nil {
-		return t, "", "nothing here runs Python"
+		return t, "", "Python is not available"
 	}
 	f, err := code.Compile(ctx, proviso.Source{
 		Language: python.Type, Name: name, Text: src.Text, Form: proviso.Module, Entry: src.Entry, Timeout: callTimeout, Purpose: proviso.Synthesised,

@@ -97,7 +97,7 @@ func (s *sentence) templates(phrases []string, shown string) (values []any, ok b
 	for _, p := range phrases {
 		v, ok := s.template(p)
 		if !ok {
-			s.refuse(delta.Inclusion, "%s holds a placeholder that is no variable of the prompt", shown)
+			s.refuse(delta.Inclusion, "%s contains a placeholder that is not a variable of the prompt", shown)
 			return nil, false
 		}
 		values = append(values, v)
@@ -258,7 +258,7 @@ func (s *sentence) affix(name, verb, before string, values []any, shown string, 
 	}
 	if scope != nil && scope.At("each") == "item" && name == "starts" {
 		if listMarker.Get().MatchString(fmt.Sprint(values[0])) {
-			s.refuse(delta.ResponseFormat, "%s is the marker of a list item, which is no part of it", shown)
+			s.refuse(delta.ResponseFormat, "%s is the marker of a list item, which is not part of it", shown)
 			return
 		}
 	}

@@ -192,9 +192,9 @@ func (p *proposer) delta(ctx context.Context, d proviso.Delta) {
 func (at standing) reason(text string) string {
 	switch {
 	case at.role == commentRole:
-		return "it stands in a comment"
+		return "it is in a comment"
 	case at.role == unreadRole, at.role == forbiddenRole && text == "":
-		return "it stands under “" + short(strings.Trim(at.under, "#*_ ")) + "”, and the rules do not understand what that makes of it: a model is needed (--model)"
+		return "it is under “" + short(strings.Trim(at.under, "#*_ ")) + "”, and the rules do not understand what that makes of it: a model is needed (--model)"
 	case at.near != "":
 		return "it may not apply to every output (“" + short(at.near) + "”): a model is needed (--model)"
 	case at.after != "":

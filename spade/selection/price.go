@@ -69,7 +69,7 @@ func (o *Options) TakePrices(p Prices) error {
 func KnownNames(what string, given map[string]float64, names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return proviso.Errorf(proviso.Invalid, "a %s is given for %q, which is no candidate%s", what, name, format.DidYouMean(name, names))
+			return proviso.Errorf(proviso.Invalid, "a %s is given for %q, which is not a candidate%s", what, name, format.DidYouMean(name, names))
 		}
 	}
 	return nil

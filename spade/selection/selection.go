@@ -192,7 +192,7 @@ func (s *Selection) instance(implications []candidate.Implication) error {
 		for k, name := range []string{p.A, p.B} {
 			j, ok := index[name]
 			if !ok {
-				return proviso.Errorf(proviso.Invalid, "an implication names %q, which is no candidate%s", name, format.DidYouMean(name, m.Names))
+				return proviso.Errorf(proviso.Invalid, "an implication names %q, which is not a candidate%s", name, format.DidYouMean(name, m.Names))
 			}
 			pair[k] = j
 		}

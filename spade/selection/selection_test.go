@@ -155,7 +155,7 @@ func TestSelectRefuses(t *testing.T) {
 		{"only bad", "id,label,x\na,0,0\n", nil, ok, "all 1 labelled examples are bad"},
 		{"no label", "id,label,x\na,,0\n", nil, ok, "no example is labelled"},
 		{"no candidates", "id,label\na,1\nb,0\n", nil, ok, "no candidates"},
-		{"implication", small, []candidate.Implication{{A: "polit", B: "cites"}}, ok, `"polit", which is no candidate (did you mean "polite"?)`},
+		{"implication", small, []candidate.Implication{{A: "polit", B: "cites"}}, ok, `"polit", which is not a candidate (did you mean "polite"?)`},
 		{"cost of nobody", small, nil, with(func(o *selection.Options) { o.Cost = map[string]int{"x": 2} }), `"x", and no candidate has that name`},
 		{"cost", small, nil, with(func(o *selection.Options) { o.Cost = map[string]int{"short": 0} }), `the cost of "short" is 0; a whole number from 1 to 1048576`},
 		{"high cost", small, nil, with(func(o *selection.Options) { o.Cost = map[string]int{"short": 2000000} }), `the cost of "short" is 2000000; a whole number from 1 to 1048576`},

@@ -176,7 +176,7 @@ func (x *explainer) changes(first []string, last *Selection, cause map[string]Ca
 		case slices.Contains(last.Banned, name):
 			list = append(list, Shift{Name: name, Cause: ByOptions, Because: "it is banned"})
 		case !slices.Contains(last.Matrix.Names, name):
-			list = append(list, Shift{Name: name, Cause: ByRemoval, Because: "it is no candidate any more"})
+			list = append(list, Shift{Name: name, Cause: ByRemoval, Because: "it is no longer a candidate"})
 		case !last.Found():
 			list = append(list, Shift{Name: name, Cause: cause[name], Because: "no selection is within both thresholds"})
 		}

@@ -55,7 +55,7 @@ func TestExplain(t *testing.T) {
 			"a candidate is gone",
 			problem(t, base),
 			problem(t, "id,label,x\ng1,1,1\ng2,1,1\ng3,1,1\ng4,1,1\nb1,0,0\n"),
-			"-y: candidates are gone; it is no candidate any more",
+			"-y: candidates are gone; it is no longer a candidate",
 		}, {
 			"a candidate is new",
 			problem(t, "id,label,x\ng1,1,1\ng2,1,1\ng3,1,1\ng4,1,1\nb1,0,0\n"),

@@ -51,7 +51,7 @@ func Troubles(g *matrix.Grid, rates []matrix.Rate) []string {
 		c, name := g.Columns[j], g.Names[j]
 		switch {
 		case c.NotRunnable != "":
-			add(name, " cannot be run here: "+report.Line(c.NotRunnable, 300))
+			add(name, " cannot be run: "+report.Line(c.NotRunnable, 300))
 		case r.Undecided > 0:
 			add(name, fmt.Sprintf(": %d of %d undecided: %s", r.Undecided, len(g.Entries), report.Line(strings.Join(c.Why, "; "), 300)))
 		}

@@ -31,7 +31,7 @@ func Verdict(s Selection) []string {
 	case s.Open():
 		return append(unproven(s), broken(s)...)
 	case a.Status == solve.Feasible:
-		return []string{fmt.Sprintf("Not proven to be the best: its objective is %d, and the best one could be as low as %d (gap %s). A larger --work may tell.",
+		return []string{fmt.Sprintf("Not proven to be the best: its objective is %d, and the best one could be as low as %d (gap %s). A larger --work may settle this.",
 			a.Objective, s.Doubt.LowerBound, report.Percent(s.Gap()))}
 	}
 	var list []string
@@ -76,7 +76,7 @@ func Unbound(s Selection) []string {
 func infeasible(s Selection) []string {
 	a, o := s.Answer, s.Options
 	if o.Method == "base" {
-		return append(broken(s), "Each candidate is within tau by itself, but not all of them together. Raise tau, leave some out with --ban, or label bad outputs, too: then sub selects among them.")
+		return append(broken(s), "Each candidate is within tau on its own, but not all of them together. Raise tau, leave some out with --ban, or label bad outputs, too: then sub selects among them.")
 	}
 	proven := ""
 	if !a.BestProven {
@@ -101,7 +101,7 @@ func infeasible(s Selection) []string {
 	}
 	switch {
 	case len(s.Uncaught) > 0:
-		list = append(list, fmt.Sprintf("No candidate that is within tau by itself catches %s: %s.", report.Plural(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
+		list = append(list, fmt.Sprintf("No candidate that is within tau on its own catches %s: %s.", report.Plural(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
 	default:
 		list = append(list, "Every bad output is caught by some candidate, but not "+together+".")
 	}

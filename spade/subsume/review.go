@@ -142,7 +142,7 @@ func OpenReviews(file string) (*ReviewLog, proviso.Mistakes, error) {
 	}
 	if whole := bytes.LastIndexByte(data, '\n') + 1; whole < len(data) {
 		if data = data[:whole]; whole == 0 {
-			return nil, nil, proviso.Errorf(proviso.Invalid, "%s is no file of reviews: its first line has no end", file)
+			return nil, nil, proviso.Errorf(proviso.Invalid, "%s is not a file of reviews: its first line has no line break", file)
 		}
 		if err := os.Truncate(file, int64(whole)); err != nil {
 			return nil, nil, proviso.Errorf(proviso.Unavailable, "mend the reviews: %w", err)

@@ -267,7 +267,7 @@ func (s *Subsumption) given(list []candidate.Implication, f *filter, known *pair
 		for k, name := range [...]string{imp.A, imp.B} {
 			i, ok := at[name]
 			if !ok {
-				return proviso.Errorf(proviso.Invalid, "an implication names %q, which is no candidate%s", name, format.DidYouMean(name, s.Names))
+				return proviso.Errorf(proviso.Invalid, "an implication names %q, which is not a candidate%s", name, format.DidYouMean(name, s.Names))
 			}
 			ends[k] = i
 		}

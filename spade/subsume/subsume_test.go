@@ -281,7 +281,7 @@ func TestSubsumeRefuses(t *testing.T) {
 		"no column":       {ok, subsume.Options{Matrix: m}, `the matrix has no column for "b"`},
 		"tau alone":       {ok, subsume.Options{Tau: &half}, "tau needs a matrix"},
 		"tau":             {ok[:1], subsume.Options{Tau: &two, Matrix: m}, "tau is 2"},
-		"nobody":          {ok, subsume.Options{Given: []candidate.Implication{{A: "a", B: "bb"}}}, `names "bb", which is no candidate (did you mean "b"?)`},
+		"nobody":          {ok, subsume.Options{Given: []candidate.Implication{{A: "a", B: "bb"}}}, `names "bb", which is not a candidate (did you mean "b"?)`},
 	} {
 		_, err := subsume.Find(t.Context(), c.list, c.o)
 		var e *proviso.Error

@@ -314,7 +314,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 	}
 	wrong := false
 	if first, ok := r.lines[t.ID]; ok {
-		r.Mistake(r.at(line), "", "the id %q stands in line %d already", t.ID, r.at(first))
+		r.Mistake(r.at(line), "", "the id %q is already on line %d", t.ID, r.at(first))
 		wrong = true
 	}
 	r.lines[t.ID] = line
@@ -326,7 +326,7 @@ func (r *trialReader) add(line int, o, vars *value.Object, wrongLabel func(key, 
 		}
 	}
 	if !found {
-		r.Mistake(r.at(line), "", "no output is here; %s is expected, or what %s exports", strings.Join(outputKeys, ", "), exported.Tools)
+		r.Mistake(r.at(line), "", "there is no output: expected %s, or what %s exports", strings.Join(outputKeys, ", "), exported.Tools)
 		wrong = true
 	}
 	t.Prompt, t.HasPrompt = o.At("prompt").(string)

@@ -107,7 +107,7 @@ func (x *exporting) alarms(w *lines) error {
 	return store.Each(x.ctx, store.By(x.in.ListAlarms, store.AlarmFilter{}), func(m *store.Alarm) error {
 		return w.add(Object{
 			"id", m.ID, "watch", m.Watch, "state", string(m.State), "opened", m.Opened, "closed", timeOrNil(m.Closed),
-			"acked_by,omitempty", m.AckedBy, "alarm", jsonOrText(m.Body),
+			"acked_by,omitempty", m.Ack.By, "ack_note,omitempty", m.Ack.Note, "alarm", jsonOrText(m.Body),
 		})
 	})
 }

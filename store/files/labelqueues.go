@@ -253,7 +253,7 @@ func (s *labels) choose(q *queue, r *store.LeaseRequest) (*held, error) {
 		if h := q.leases[r.Lease]; h != nil && h.by == r.By {
 			return h, nil
 		}
-		return nil, proviso.Errorf(proviso.NotFound, "the lease %q has ended; a label without it is kept all the same", r.Lease[:min(len(r.Lease), 80)])
+		return nil, proviso.Errorf(proviso.NotFound, "the lease %q has ended; a label without it is kept anyway", r.Lease[:min(len(r.Lease), 80)])
 	}
 	if r.Resume {
 		var first *held

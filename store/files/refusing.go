@@ -36,12 +36,12 @@ func (refusing) CreateKey(context.Context, store.NewKey) (store.Key, string, err
 
 // Authenticate implements [store.Keys].
 func (refusing) Authenticate(context.Context, string) (store.Key, error) {
-	return store.Key{}, proviso.Errorf(proviso.NotFound, "there are no keys here")
+	return store.Key{}, proviso.Errorf(proviso.NotFound, "a folder of runs has no keys")
 }
 
 // Key implements [store.Keys].
 func (refusing) Key(context.Context, string) (store.Key, error) {
-	return store.Key{}, proviso.Errorf(proviso.NotFound, "there are no keys here")
+	return store.Key{}, proviso.Errorf(proviso.NotFound, "a folder of runs has no keys")
 }
 
 // ListKeys implements [store.Keys].
@@ -243,7 +243,7 @@ func (refusing) Alarm(_ context.Context, id string) (store.Alarm, error) {
 }
 
 // AckAlarm implements [store.Alarms].
-func (refusing) AckAlarm(context.Context, string, string) (store.Alarm, error) {
+func (refusing) AckAlarm(context.Context, string, store.Ack) (store.Alarm, error) {
 	return store.Alarm{}, refused()
 }
 

@@ -146,7 +146,7 @@ func (f *fleet) check(faults int64) {
 		twice += n - 1
 	}
 	again := f.calls.Load() - int64(f.jobs)
-	f.t.Logf("%d jobs: %d lost, %d stored twice, %d calls paid again (%d may be under way)", f.jobs, f.jobs-len(have), twice, again, faults*f.most)
+	f.t.Logf("%d jobs: %d lost, %d stored twice, %d calls paid again (%d may be in progress)", f.jobs, f.jobs-len(have), twice, again, faults*f.most)
 	if len(have) != f.jobs || twice != 0 || again < 0 || again > faults*f.most {
 		f.t.Fail()
 	}

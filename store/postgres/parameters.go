@@ -85,7 +85,7 @@ func checkParameters(text string) error {
 		case pair == "":
 			continue
 		case badName != nil || badValue != nil || !isName(name):
-			return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: a parameter is like name=value, with each character that is no letter or digit written as %%XX")
+			return proviso.Errorf(proviso.Invalid, "the URL of the database is not valid: a parameter is like name=value, with each character that is not a letter or a digit written as %%XX")
 		case !is && isKnown(name):
 			mistake = "expected " + name + "=value"
 		case !is: // postgres://user:password without a host may precede it

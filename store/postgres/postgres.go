@@ -130,7 +130,7 @@ func (e *engine) connect(ctx context.Context, address string, o Options) error {
 }
 
 // form is what a URL looks like.
-const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is no letter or digit written as %XX"
+const form = "it is like postgres://user:password@host:5432/database, with each character of the password that is not a letter or a digit written as %XX"
 
 // parse reads a URL. Errors show nothing that may be the password: a part of an unescaped
 // password is parsed as the port or the database.

@@ -13,11 +13,11 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-const alarmColumns = `SELECT a.seq, a.id, w.name, a.kind, a.assertion, a.state, a.opened, a.closed, a.updated, a.acked_by, a.acked_at, a.body FROM watch_alarm a JOIN watch w ON w.seq = a.watch`
+const alarmColumns = `SELECT a.seq, a.id, w.name, a.kind, a.assertion, a.state, a.opened, a.closed, a.updated, a.acked_by, a.ack_note, a.acked_at, a.body FROM watch_alarm a JOIN watch w ON w.seq = a.watch`
 
 // readAlarm reads a row of alarmColumns.
 func readAlarm(row scanner) (a store.Alarm, seq int64, err error) {
-	err = row.Scan(&seq, &a.ID, &a.Watch, &a.Kind, &a.Assertion, &a.State, at(&a.Opened), at(&a.Closed), at(&a.Updated), &a.AckedBy, at(&a.AckedAt), (*[]byte)(&a.Body))
+	err = row.Scan(&seq, &a.ID, &a.Watch, &a.Kind, &a.Assertion, &a.State, at(&a.Opened), at(&a.Closed), at(&a.Updated), &a.Ack.By, &a.Ack.Note, at(&a.AckedAt), (*[]byte)(&a.Body))
 	return a, seq, err
 }
 
@@ -63,9 +63,12 @@ func (d project) oneAlarm(id string, row scanner) (store.Alarm, error) {
 }
 
 // AckAlarm implements [store.Alarms].
-func (d project) AckAlarm(ctx context.Context, id, by string) (alarm store.Alarm, err error) {
+func (d project) AckAlarm(ctx context.Context, id string, a store.Ack) (alarm store.Alarm, err error) {
+	if err := a.Check(); err != nil {
+		return alarm, err
+	}
 	err = d.change(ctx, "acknowledge an alarm in", func(t *tx) error {
-		if _, err := t.exec("UPDATE watch_alarm SET state = 'acked', acked_by = ?, acked_at = ? WHERE id = ? AND project = ? AND state = 'open'", by, micros(d.now()), id, string(d.name)); err != nil {
+		if _, err := t.exec("UPDATE watch_alarm SET state = 'acked', acked_by = ?, ack_note = ?, acked_at = ? WHERE id = ? AND project = ? AND (state = 'open' OR state = 'acked' AND ? <> '')", a.By, a.Note, micros(d.now()), id, string(d.name), a.Note); err != nil {
 			return err
 		}
 		var err error

@@ -74,13 +74,13 @@ func (d *DB) openContents(ctx context.Context) error {
 	case len(key) == 0:
 		return nil
 	case len(key) < leastKey:
-		return proviso.Errorf(proviso.Invalid, "the key of contents has %d bytes, fewer than %d; `openssl rand -hex 32` makes one", len(key), leastKey)
+		return proviso.Errorf(proviso.Invalid, "the content key has %d bytes, fewer than %d; `openssl rand -hex 32` makes one", len(key), leastKey)
 	case c.known.Load():
 		if c.secret, err = deriveKey(key, salt); err != nil {
 			return err
 		}
 		if _, err := c.unpack("key", known); err != nil {
-			return proviso.Errorf(proviso.Refused, "the key of contents is not the one that sealed the contents of the database")
+			return proviso.Errorf(proviso.Refused, "this is not the content key with which the texts of the database are encrypted")
 		}
 		return nil
 	case d.options.Access == Reading:
@@ -164,7 +164,7 @@ func deriveKey(key, salt []byte) ([]byte, error) {
 // and it has no key. Everything else works without the key.
 func (d *DB) CheckContentKey() error {
 	if d.textsAccepted() != nil {
-		return proviso.Because(store.ErrSealed, proviso.Refused, "the contents of events are sealed, and their key was not given")
+		return proviso.Because(store.ErrSealed, proviso.Refused, "the texts of events are encrypted, and the content key was not given")
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func (c *contents) unpack(what string, stored []byte) ([]byte, error) {
 			return nil, err
 		}
 		if rest, err = a.Open(nil, nil, rest[4:], []byte(what)); err != nil {
-			return nil, fmt.Errorf("a sealed content was changed: %w", err)
+			return nil, fmt.Errorf("an encrypted text was changed: %w", err)
 		}
 	default:
 		return nil, fmt.Errorf("a content has an unknown form")

@@ -81,7 +81,7 @@ func (x *leasing) held() (id string, position int, err error) {
 	case x.r.Lease != "":
 		err = x.queryRow("SELECT id, position FROM label_lease WHERE id = ? AND queue = ? AND person = ?", x.r.Lease, x.seq, x.r.By).Scan(&id, &position)
 		if errors.Is(err, sql.ErrNoRows) {
-			return "", 0, proviso.Errorf(proviso.NotFound, "the lease %s has ended; a label without it is kept all the same", short(x.r.Lease))
+			return "", 0, proviso.Errorf(proviso.NotFound, "the lease %s has ended; a label without it is kept anyway", short(x.r.Lease))
 		}
 	case x.r.Resume:
 		err = ignoreNone(x.queryRow("SELECT id, position FROM label_lease WHERE queue = ? AND person = ? ORDER BY position LIMIT 1", x.seq, x.r.By).Scan(&id, &position))

@@ -94,13 +94,13 @@ func (d *DB) needSets(ctx context.Context, condition string) ([][]string, error)
 	})(d.query(ctx, "SELECT DISTINCT needs FROM run WHERE status IN ('queued', 'running')"+condition+" LIMIT ?", maxNeedSets))
 }
 
-// self describes this process; is is false if it executes no runs.
-func (d *DB) self(ctx context.Context) (p store.Process, is bool, err error) {
+// self describes this process; runs is false if it executes no runs.
+func (d *DB) self(ctx context.Context) (p store.Process, runs bool, err error) {
 	r := &d.runner
 	r.mu.Lock()
-	is, owner, started := r.stop != nil, r.owner, r.started
+	runs, owner, started := r.stop != nil, r.owner, r.started
 	r.mu.Unlock()
-	if !is {
+	if !runs {
 		return p, false, nil
 	}
 	sets, err := d.needSets(ctx, " AND needs <> '[]'")

@@ -45,7 +45,7 @@ func (d *DB) Check(ctx context.Context) (problems []string, err error) {
 		var table, parent sql.NullString
 		var n int
 		err := rows.Scan(&table, &parent, &n)
-		return fmt.Sprintf("table %s: %d rows are of rows of %s that are not there", table.String, n, parent.String), err
+		return fmt.Sprintf("table %s: %d rows belong to rows of %s that do not exist", table.String, n, parent.String), err
 	})
 	if err != nil {
 		return problems, err

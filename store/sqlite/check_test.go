@@ -46,7 +46,7 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE watch_hour SET pass = 0, fail = 0":                                       "by version and judge, at least",
 		"UPDATE watch_hour_segment SET pass = 0, fail = 0":                               "by segment, at least",
 		"DELETE FROM watch_version":                                                      "is missing",
-		"DELETE FROM run WHERE seq = 1":                                                  "are of rows of run that are not there",
+		"DELETE FROM run WHERE seq = 1":                                                  "belong to rows of run that do not exist",
 	} {
 		t.Run(change, func(t *testing.T) {
 			t.Parallel()

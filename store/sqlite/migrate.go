@@ -32,7 +32,7 @@ const (
 // steps. A released step never changes.
 var migrations = [...]string{
 	"schema/001.sql", "schema/002.sql", "schema/003.sql", "schema/004.sql", "schema/005.sql",
-	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql", "schema/010.sql", "schema/011.sql", "schema/012.sql", "schema/013.sql",
+	"schema/006.sql", "schema/007.sql", "schema/008.sql", "schema/009.sql", "schema/010.sql", "schema/011.sql", "schema/012.sql", "schema/013.sql", "schema/014.sql",
 }
 
 func take(ctx context.Context, t *sql.Tx, file string) error {
@@ -70,7 +70,7 @@ func Schema(ctx context.Context, path string) (s sqldb.Schema, err error) {
 func (e *engine) migrate(ctx context.Context) error {
 	version, err := e.version(ctx, e.writing)
 	if err == nil && e.copied && e.options.Access != sqldb.Reading && !e.options.Copied {
-		err = proviso.Errorf(proviso.Refused, "the data of %s were copied to another database by `proviso store copy`, which does not see what happens here; to go on with the file all the same, start `proviso serve --after-copy`", e.path)
+		err = proviso.Errorf(proviso.Refused, "the data of %s were copied to another database by `proviso store copy`, which does not see later changes to this file; to continue with the file anyway, start `proviso serve --after-copy`", e.path)
 	}
 	if err != nil || version == len(migrations) {
 		return err

@@ -114,7 +114,7 @@ func TestSealedContents(t *testing.T) {
 			t.Errorf("%s has the text", name)
 		}
 	}
-	if _, err := openWith(t, path, strings.Repeat("x", 32)); !hasCode(err, proviso.Refused, "the key of contents is not the one that sealed") {
+	if _, err := openWith(t, path, strings.Repeat("x", 32)); !hasCode(err, proviso.Refused, "this is not the content key with which the texts of the database are encrypted") {
 		t.Errorf("a wrong key: %v", err)
 	}
 	if d, err = openWith(t, path, key); err != nil {
@@ -154,7 +154,7 @@ func TestMovedContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute(t, path, "UPDATE event_content SET body = (SELECT body FROM event_content WHERE event = 1) WHERE event = 2")
-	if _, err := in.Event(t.Context(), "b"); err == nil || !strings.Contains(err.Error(), "a sealed content was changed") {
+	if _, err := in.Event(t.Context(), "b"); err == nil || !strings.Contains(err.Error(), "an encrypted text was changed") {
 		t.Errorf("%v", err)
 	}
 }

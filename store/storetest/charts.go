@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -85,18 +86,27 @@ var chartTests = []test{
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("1"), Alarms: []store.Alarm{a}}))
 		b.ok(b.SaveCharts(b.Context(), "x", store.ChartSave{State: []byte("1"), Alarms: []store.Alarm{{ID: "alarm_2", Kind: "silent", State: store.AlarmOpen, Opened: start, Body: []byte("{}")}}}))
 		b.clock.add(time.Minute)
-		acked := must(b.AckAlarm(b.Context(), "alarm_1", "ana"))(b)
-		b.equal("acked", words(acked.State, acked.AckedBy, acked.AckedAt.Sub(start)), "acked ana 1m0s")
-		b.equal("again", must(b.AckAlarm(b.Context(), "alarm_1", "ben"))(b).AckedBy, "ana")
+		acked := must(b.AckAlarm(b.Context(), "alarm_1", store.Ack{By: "ana"}))(b)
+		b.equal("acked", words(acked.State, acked.Ack.By, acked.AckedAt.Sub(start)), "acked ana 1m0s")
+		b.equal("again", must(b.AckAlarm(b.Context(), "alarm_1", store.Ack{By: "ben"}))(b).Ack.By, "ana")
+		noted := must(b.AckAlarm(b.Context(), "alarm_1", store.Ack{By: "ben", Note: "the vendor knows"}))(b)
+		b.equal("with a note", words(noted.State, noted.Ack), "acked {ben the vendor knows}")
+		b.equal("again without one", must(b.AckAlarm(b.Context(), "alarm_1", store.Ack{By: "ana"}))(b).Ack, noted.Ack)
+		for _, wrong := range []store.Ack{{}, {By: "ana", Note: "\x1b[2J"}, {By: "ana", Note: strings.Repeat("x", store.MaxAckNote+1)}} {
+			if _, err := b.AckAlarm(b.Context(), "alarm_1", wrong); err == nil {
+				b.Errorf("%.40q was taken", wrong)
+			}
+		}
 		a.Body = []byte(`{"n":2}`)
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("2"), Alarms: []store.Alarm{a}}))
 		got := must(b.Alarm(b.Context(), "alarm_1"))(b)
 		b.equal("updated", words(got.State, string(got.Body), got.Watch), `acked {"n":2} w`)
 		a.State, a.Closed = store.AlarmClosed, b.clock.Now()
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("3"), Alarms: []store.Alarm{a}}))
-		b.equal("closed", must(b.Alarm(b.Context(), "alarm_1"))(b).State, store.AlarmClosed)
-		b.wants(proviso.Conflict, errorOf(b.AckAlarm(b.Context(), "alarm_1", "ana")))
-		b.wants(proviso.NotFound, errorOf(b.AckAlarm(b.Context(), "alarm_9", "ana")))
+		closed := must(b.Alarm(b.Context(), "alarm_1"))(b)
+		b.equal("closed", []any{closed.State, closed.Ack.Note}, []any{store.AlarmClosed, "the vendor knows"})
+		b.wants(proviso.Conflict, errorOf(b.AckAlarm(b.Context(), "alarm_1", store.Ack{By: "ana"})))
+		b.wants(proviso.NotFound, errorOf(b.AckAlarm(b.Context(), "alarm_9", store.Ack{By: "ana"})))
 		for _, c := range []struct {
 			f    store.AlarmFilter
 			want int

@@ -167,7 +167,7 @@ func refusals(ctx context.Context, from store.ProjectStore, of tenant) map[strin
 		"SaveCharts":       from.SaveCharts(ctx, of.own, store.ChartSave{State: []byte("x")}),
 		"Anchors":          errorOf(from.Anchors(ctx, of.own, 1)),
 		"Alarm":            errorOf(from.Alarm(ctx, of.alarm)),
-		"AckAlarm":         errorOf(from.AckAlarm(ctx, of.alarm, "ana")),
+		"AckAlarm":         errorOf(from.AckAlarm(ctx, of.alarm, store.Ack{By: "ana"})),
 		"SettleNotice":     from.SettleNotice(ctx, store.NoticeResult{ID: "notice_x", Token: 1}),
 	}
 }

@@ -111,7 +111,7 @@ var watchTests = []test{
 		b.equal("jobs of the other", len(must(other.LeaseEvents(b.Context(), store.LeaseEvents{Watch: "w", Limit: 5, Lease: time.Minute}))(b)), 0)
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("s"), Alarms: []store.Alarm{alarmOf("alarm_1")}}))
 		b.wants(proviso.NotFound, errorOf(other.Alarm(b.Context(), "alarm_1")))
-		b.wants(proviso.NotFound, errorOf(other.AckAlarm(b.Context(), "alarm_1", "ana")))
+		b.wants(proviso.NotFound, errorOf(other.AckAlarm(b.Context(), "alarm_1", store.Ack{By: "ana"})))
 		b.wants(proviso.Conflict, other.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("s"), Alarms: []store.Alarm{alarmOf("alarm_1")}}))
 	}},
 }

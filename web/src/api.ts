@@ -334,7 +334,7 @@ export interface AlarmShown {
   id: string; watch: string; kind: 'agent' | 'judge' | 'mix' | 'silent'; cause?: string; assertion: string; state: 'open' | 'acked' | 'closed'; opened: string; closed: string | null; reason: string;
   since: { low: string; high: string } | null; baseline: { rate: number; upper: number; n: number } | null; now: { rate: number; low: number; high: number; n: number; corrected: number | null } | null;
   statistic: { value: number; threshold: number; arl0_days: number } | null; version: string; judge: string; changed: { what: string; from: string; to: string; at: string }[]; examples: string[];
-  acked_by?: string; acked_at?: string;
+  acked_by?: string; acked_at?: string; ack_note?: string;
 }
 export interface AlarmView extends AlarmShown { notices: NoticeView[] }
 export interface NoticeView {

@@ -52,7 +52,7 @@ test('monitor: empty pages say what to do', { smoke: true }, () => withPage({}, 
   await says(page, /No event has come yet/);
   await clean(page, 'no traffic');
   await page.goto(`${sv.server.url}/alarms`);
-  await says(page, /There was no alarm yet/);
+  await says(page, /There has been no alarm yet/);
   await page.goto(`${sv.server.url}/monitor/none`);
   await says(page, /no watch/i);
   await page.goto(`${sv.server.url}/traffic?event=none`);
@@ -79,8 +79,12 @@ test('monitor: from events to an alarm, and on to a dataset and to labels', { sm
   await says(page, /What else changed at that time/);
   await says(page, /version\s+v1\s+v2/);
   await clean(page, 'an alarm');
-  await page.getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
   await says(page, /Acknowledged/);
+  await page.getByLabel('Note').fill('the vendor <b>knows</b>');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await says(page, /the vendor <b>knows<\/b>/);
+  await page.getByRole('button', { name: 'Replace the note' }).waitFor();
   equal((await api(sv, 'GET', `/v1/alarms/${alarm.id}`)).state, 'acked', 'the state of the alarm');
   await page.getByText('Add to a dataset').click();
   const dataset = page.locator('details', { hasText: 'Add to a dataset' });

@@ -46,7 +46,7 @@ export const alarms = {
   agent: { ...common, ...rates, id: 'alarm_agent', kind: 'agent', assertion: id(0), reason: `${id(0)} fails in 20.7 % of 667 evaluations since 2026-11-22 06:00; no more than 5.7 % was expected (the baseline, 4.4 % of 500)`,
     changed: [{ what: 'model', from: 'small-2026-01', to: 'small-2026-03', at: at(26) }], examples: ['e2484', 'a/../b'],
     notices: [{ target: 'slack:oncall', event: 'opened', state: 'sent', attempts: 1, created_at: at(20), sent_at: at(19.9) }] },
-  judge: { ...common, ...rates, id: 'alarm_judge', kind: 'judge', assertion: id(1), reason: `The judge decides 9 of 40 anchors of ${id(1)} otherwise than before`, changed: [{ what: 'judge', from: 'judge:small', to: 'judge:large', at: at(21) }] },
+  judge: { ...common, ...rates, id: 'alarm_judge', kind: 'judge', assertion: id(1), reason: `The judge decides 9 of 40 anchors of ${id(1)} differently than before`, changed: [{ what: 'judge', from: 'judge:small', to: 'judge:large', at: at(21) }] },
   mix: { ...common, id: 'alarm_mix', kind: 'mix', since: { low: at(60), high: at(36) }, reason: 'The share of lang de went from 25 % to 61 %', changed: [{ what: 'segment', from: 'de: 25 %', to: 'de: 61 %', at: at(48) }] },
   silent: { ...common, id: 'alarm_silent', kind: 'silent', cause: 'budget', reason: '$5.00 were spent today, and the budget is $5.00 a day' },
 };

@@ -6,9 +6,9 @@ import { equal, ok, test, until } from './tests.mjs';
 
 const kinds = {
   agent: [/The agent fails more often: promise-01/, /model\s+small-2026-01\s+small-2026-03/, /Failed events/],
-  judge: [/The judge decides otherwise: promise-02/, /judge\s+judge:small\s+judge:large/, /Who is right\?/, /Labels of people tell the judge from the agent/],
-  mix: [/The traffic has another mix/, /segment\s+de: 25 %\s+de: 61 %/, /The traffic of the watch/],
-  silent: [/Nothing is known/, /the money of the day is spent/, /The traffic of the watch/],
+  judge: [/The judge decides differently: promise-02/, /judge\s+judge:small\s+judge:large/, /Who is right\?/, /Labels by people show whether the agent or the judge has changed/],
+  mix: [/The mix of the traffic has changed/, /segment\s+de: 25 %\s+de: 61 %/, /The traffic of the watch/],
+  silent: [/Nothing is known/, /the daily budget is spent/, /The traffic of the watch/],
 };
 
 for (const [kind, expected] of Object.entries(kinds)) {
@@ -20,7 +20,7 @@ for (const [kind, expected] of Object.entries(kinds)) {
         await says(page, /Alarms/);
         await page.getByRole('link', { name: expected[0] }).first().click();
         for (const what of expected) await says(page, what);
-        equal(await page.getByRole('button', { name: 'Acknowledge' }).count(), 1, 'the button that acknowledges');
+        equal(await page.getByRole('button', { name: 'Acknowledge', exact: true }).count(), 1, 'the button that acknowledges');
         equal(await page.getByText('Add to a dataset').count(), kind === 'agent' ? 1 : 0, 'the way to a dataset, which takes failed events');
         ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it scrolls sideways');
         await clean(page, `an alarm of kind ${kind}`);

@@ -172,7 +172,7 @@ inWorld('a server that is gone comes back, and one that forgot says so', {}, { a
   w.cut();
   await says(page, /connection to proviso is lost/);
   w.refuse['GET /v1/evaluations/ev_1/events'] = 410;
-  await says(page, /holds the verdicts of this evaluation no longer[^]*Without a verdict: a/);
+  await says(page, /no longer has the verdicts of this evaluation[^]*Without a verdict: a/);
   w.kept = { results: [{ id: 'a', pass: true, status: 'pass', reasoning: '' }], score: 1, threshold: 1, passed_threshold: true };
   await inside(page, 'button').filter({ hasText: 'Try again' }).click();
   await says(page, /All passed/);

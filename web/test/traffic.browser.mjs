@@ -88,7 +88,7 @@ test('monitor: charts say n, versions and limits, and can be read at 390 px', {}
 test('traffic: an alarm opens in spade, with the prompts of the agent', {}, () => withPage({}, async (page) => {
   const { sv, alarm } = await raised();
   await enter(page, sv.server, `/alarms/${alarm.id}`);
-  const button = page.getByRole('button', { name: 'Open in spade' });
+  const button = page.getByRole('button', { name: 'Open in Spade' });
   await button.click();
   await page.waitForURL(/\/spade\?of=texts/);
   await says(page, /Never promise a refund/);
@@ -97,7 +97,7 @@ test('traffic: an alarm opens in spade, with the prompts of the agent', {}, () =
   await page.goBack();
   await button.click();
   await says(page, /They are replaced/);
-  await page.getByRole('button', { name: 'Replace what is pasted in spade' }).click();
+  await page.getByRole('button', { name: 'Replace the texts pasted in Spade' }).click();
   await page.waitForURL(/\/spade\?of=texts/);
 }));
 
@@ -109,7 +109,7 @@ test('traffic: events open in spade', { smoke: true }, () => withPage({}, async 
   await command.waitFor();
   await page.getByRole('button', { name: 'Copy command' }).click();
   await says(page, /Copied|Select the command instead/);
-  await page.getByRole('button', { name: 'Open in spade' }).click();
+  await page.getByRole('button', { name: 'Open in Spade' }).click();
   await page.waitForURL(/\/spade\?of=texts/);
   await says(page, /Always say thank you/);
   await says(page, /1 pasted version/);
@@ -122,7 +122,7 @@ test('traffic: without a known prompt, spade is not opened', {}, () => withPage(
   await command.waitFor();
   await page.getByRole('button', { name: 'Copy command' }).click();
   await says(page, /Copied|Select the command instead/);
-  await page.getByRole('button', { name: 'Open in spade' }).click();
+  await page.getByRole('button', { name: 'Open in Spade' }).click();
   await says(page, /No text of a prompt of support is known/);
 }));
 

@@ -24,7 +24,7 @@ func Read(file string, data []byte) ([]*proviso.Assertion, proviso.Mistakes) {
 	code := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
 	f := &pythonFile{file: file, by: map[string][]int{}, used: map[int]bool{}, listed: map[string]bool{}}
 	if strings.ContainsRune(code, 0) {
-		f.wrong(0, false, "it is no text")
+		f.wrong(0, false, "it is not a text")
 		return nil, f.mistakes
 	}
 	f.read(code)
@@ -105,7 +105,7 @@ func (f *pythonFile) read(code string) {
 			continue // such as a helper that candidates call and that is in no list of them
 		}
 		if before, ok := names[s.name]; ok {
-			f.wrong(s.line, true, "a function %s stands before; this one counts", s.name)
+			f.wrong(s.line, true, "a function %s is defined earlier; this one counts", s.name)
 			f.found = slices.DeleteFunc(f.found, func(k int) bool { return k == before })
 			f.used[before] = true
 		}

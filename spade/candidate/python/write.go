@@ -66,7 +66,7 @@ type pythonWriter struct {
 func (w *pythonWriter) add(c *proviso.Candidate) (problem string) {
 	a := c.Assertion
 	if words := python().words.FindString(c.Name); words != c.Name {
-		return "its name is no name in Python"
+		return "its name is not a valid name in Python"
 	}
 	for key := range a.Raw.All() {
 		if !slices.Contains([]string{"id", "description", "type", "value", "criteria", "config", "metric", "weight", "severity", "ignoreCase", wholeWords}, key) {

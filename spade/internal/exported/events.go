@@ -66,7 +66,7 @@ func outputsOfOTLP(entries []*value.Object) (list []Output, skipped string) {
 		}
 	}
 	if len(list) == 0 && skipped == "" {
-		skipped = "no span in them has the answer of an agent or a model; SDKs record contents only if they are told to"
+		skipped = "no span in them has the answer of an agent or a model; SDKs record contents only if they are configured to"
 	}
 	return list, skipped
 }

@@ -80,9 +80,9 @@ function Choices({ run, known, close }: { run: Run; known: LabelQueue[]; close: 
         <Field label="Drawn at random"><input inputMode="numeric" value={random} aria-describedby="random-why" onInput={(e) => setRandom(e.currentTarget.value)} /></Field>
         <Field label="People for each item"><input inputMode="numeric" value={people} onInput={(e) => setPeople(e.currentTarget.value)} /></Field>
       </div>
-      <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come the items whose labels tell the most.</p>
+      <p class="muted" id="random-why">Items drawn at random come first: they show how often the judge is right. Then come the items whose labels are the most informative.</p>
       <label class="option"><input type="checkbox" checked={blind} onChange={(e) => setBlind(e.currentTarget.checked)} /> Hide the judge’s verdict until a person has answered</label>
-      {view && <p class="muted">A queue ends with <code>proviso view</code>; its labels stay. The same queue, made again, goes on where it was.</p>}
+      {view && <p class="muted">A queue ends with <code>proviso view</code>; its labels stay. The same queue, made again, continues where it was.</p>}
       {replaces && <p class="remark bad">There is a queue of this name. It is replaced. Its labels stay.</p>}
       <div class="queueactions">
         <button type="submit" disabled={!!wrong || busy}>{replaces ? 'Replace the queue' : 'Make the queue'}</button>

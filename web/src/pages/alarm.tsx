@@ -1,4 +1,5 @@
 // Alarms: the list, and one alarm with what changed, since when, and what to do.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AlarmShown, AlarmView, Page } from '../api';
 import { ask, get, useLoad, useTask } from '../load';
@@ -33,7 +34,7 @@ function List() {
       </Filters>
       <Data of={loaded} what="alarms">{(page) => {
         const list = items(page);
-        if (!list.length) return <Empty>{state || watch ? <>No alarm matches these filters. <button type="button" class="link" onClick={() => change({ state: '', watch: '', after: '' })}>Clear filters</button></> : 'There was no alarm yet.'}</Empty>;
+        if (!list.length) return <Empty>{state || watch ? <>No alarm matches these filters. <button type="button" class="link" onClick={() => change({ state: '', watch: '', after: '' })}>Clear filters</button></> : 'There has been no alarm yet.'}</Empty>;
         return <><Table caption="Alarms" cols={alarmColumns} rows={list} id={(a) => a.id} />{page.next && <p><a href={address('/alarms', { state, watch, after: page.next })}>Older alarms</a></p>}</>;
       }}</Data>
     </>
@@ -45,19 +46,27 @@ function One({ id }: { id: string }) {
   const loaded = useLoad((signal) => get<AlarmView>(path, signal), [path]);
   const [acked, set] = useState<AlarmView>(), { busy, problem, run } = useTask();
   const a = acked ?? loaded.data;
-  const ack = () => run(async () => set(await ask<AlarmView>('POST', path + '/ack')));
+  const [note, setNote] = useState('');
+  const ack = (e?: Event) => { e?.preventDefault(); void run(async () => { set(await ask<AlarmView>('POST', path + '/ack', note ? { note } : undefined)); setNote(''); }); };
   return (
     <>
       <Heading title={a ? kindOf(a) + (a.assertion && ': ' + a.assertion) : 'Alarm'} crumb={<a href="/alarms">Alarms</a>} beside={a && <AlarmMark a={a} />}>
         {a?.state === 'open' && <button type="button" class="primary" disabled={busy} onClick={ack}>Acknowledge</button>}<CopyLink /><Download href={path} name={id + '.json'}>Download JSON</Download>
       </Heading>
       {problem && <Failed problem={problem} />}
-      <Data of={loaded} what="the alarm">{() => a && <Body a={a} />}</Data>
+      <Data of={loaded} what="the alarm">{() => a && (
+        <Body a={a}>
+          {a.state !== 'closed' && <form class="filterrow" onSubmit={ack}>
+            <Field label="Note"><input type="text" maxLength={1000} required value={note} onInput={(e) => setNote(e.currentTarget.value)} placeholder="What you know or do about it" /></Field>
+            <button type="submit" disabled={busy}>{a.ack_note ? 'Replace the note' : a.state === 'open' ? 'Acknowledge with a note' : 'Save the note'}</button>
+          </form>}
+        </Body>
+      )}</Data>
     </>
   );
 }
 
-function Body({ a }: { a: AlarmView }) {
+function Body({ a, children }: { a: AlarmView; children: ComponentChildren }) {
   const span = a.since && { since: a.since.low, until: a.closed ?? undefined };
   const filter = { watch: a.watch, assertion: a.assertion, status: 'fail', ...(span ?? {}) };
   const judged = { watch: a.watch, assertion: a.assertion, ...(span ?? {}) };
@@ -69,6 +78,7 @@ function Body({ a }: { a: AlarmView }) {
         <div><dt>Watch</dt><dd><a href={watchPage(a.watch, { assertion: a.assertion, ...(around ?? {}) })}>{plain(a.watch)}</a></dd></div>
         {a.cause && <div><dt>Cause</dt><dd>{causeText(a.cause)}</dd></div>}
         <div><dt>Opened</dt><dd>{when(a.opened)}{a.closed && ', closed ' + when(a.closed)}{a.acked_by && <>, acknowledged by {plain(a.acked_by)} {when(a.acked_at)}</>}</dd></div>
+        {a.ack_note && <div><dt>Note</dt><dd><Text of={a.ack_note} /></dd></div>}
         {a.since && <div><dt>Began</dt><dd>between {when(a.since.low)} and {when(a.since.high)}</dd></div>}
         {a.baseline && <div><dt>Before</dt><dd class="num">{a.baseline.n ? `${percent(a.baseline.rate)} fail (n = ${count(a.baseline.n)}), in control up to ${percent(a.baseline.upper)}` : `the objective: at most ${percent(a.baseline.upper)} fail`}</dd></div>}
         {a.now && <div><dt>Since then</dt><dd class="num">{percent(a.now.rate)} fail (95 %: {percent(a.now.low)} to {percent(a.now.high)}, n = {count(a.now.n)}){a.now.corrected === null ? a.judge && ', not corrected by labels' : `; by people ${percent(a.now.corrected)}`}</dd></div>}
@@ -76,6 +86,7 @@ function Body({ a }: { a: AlarmView }) {
         {a.version && <div><dt>Version of the agent</dt><dd>{plain(a.version)}</dd></div>}
         {a.judge && <div><dt>Judge</dt><dd>{plain(a.judge)}</dd></div>}
       </dl>
+      {children}
       <h2>What else changed at that time</h2>
       {a.changed.length
         ? <Table caption="What else changed" rows={a.changed} id={(c) => c.what + c.at + c.to} cols={[{ label: 'What', wide: true, cell: (c) => plain(c.what) }, { label: 'From', cell: (c) => plain(named(c.what, c.from)) || 'none' }, { label: 'To', cell: (c) => plain(named(c.what, c.to)) || 'none' }, { label: 'At', cell: (c) => <span class="nowrap">{when(c.at)}</span> }]} />
@@ -88,11 +99,11 @@ function Body({ a }: { a: AlarmView }) {
       </>}
       {a.kind === 'judge' && <>
         <h2>Who is right?</h2>
-        <p>Labels of people tell the judge from the agent. <a href={address('/traffic', judged)}>What it judged since then</a></p>
+        <p>Labels by people show whether the agent or the judge has changed. <a href={address('/traffic', judged)}>What it judged since then</a></p>
         <ToQueue filter={judged} name={a.watch + '-judge'} />
       </>}
       {(a.kind === 'mix' || a.kind === 'silent') && <p><a href={address('/traffic', { watch: a.watch, ...(span ?? {}) })}>The traffic of the watch</a></p>}
-      {a.notices.length > 0 && <><h2>Who was told</h2><Table caption="Who was told" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Of', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
+      {a.notices.length > 0 && <><h2>Messages sent</h2><Table caption="Messages sent" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Of', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
     </>
   );
 }

@@ -43,7 +43,7 @@ export function Keep({ result, name, judge, context = '' }: { result: TrialResul
       </form>}
       <p class="said" role="status">{said}</p>
       {context && <p class="muted">{fixed ? 'The context becomes that of the set, unless the set has one. ' : 'The context differs between cases: send it with each evaluation. '}A suite has no context.</p>}
-      <p class="muted">For a suite, copy this into its assertions.{judge && ' The model is no part of an assertion: name it under judge in the suite, or start the server with --judge.'} <button type="button" class="link" onClick={() => void copy()}>Copy YAML</button></p>
+      <p class="muted">For a suite, copy this into its assertions.{judge && ' The model is not part of an assertion: name it under judge in the suite, or start the server with --judge.'} <button type="button" class="link" onClick={() => void copy()}>Copy YAML</button></p>
       <pre tabIndex={0} aria-label="The assertion as YAML">{plain(yaml(d))}</pre>
     </section>
   );

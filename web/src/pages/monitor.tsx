@@ -42,7 +42,7 @@ function Overview() {
       <Heading title="Monitor"><CopyLink /><Download href="/v1/watches" name="watches.json">Download JSON</Download></Heading>
       <Data of={watches} what="watches">{(list) => (list.length
         ? <><Data of={open} what="open alarms">{(a) => <Alarms of={a} />}</Data><h2>Watches</h2><Table caption="Watches" cols={watchColumns} rows={[...list].sort((a, b) => rank(a) - rank(b))} id={(w) => w.name} /></>
-        : <Empty command={'proviso monitor apply watches.yaml --server ' + location.origin}>There are no watches yet. A watch holds sampled traffic against an assertion set, and raises an alarm when failures become more frequent. See docs/monitor.md.</Empty>)}</Data>
+        : <Empty command={'proviso monitor apply watches.yaml --server ' + location.origin}>There are no watches yet. A watch checks sampled traffic with an assertion set, and raises an alarm when failures become more frequent. See docs/monitor.md.</Empty>)}</Data>
       <AdoptionPart />
     </>
   );

@@ -28,7 +28,7 @@ export default function Playground() {
     <>
       <Heading title="Playground"><CopyLink />{session.data && can(session.data) && <DownloadAll />}</Heading>
       <Data of={session} what="the session">{(s) => (can(s) ? <Bench /> : s.mode === 'view'
-        ? <Empty command="proviso serve">There is no playground here: <code>proviso view</code> shows runs, and asks no models. <code>proviso serve</code> has one.</Empty>
+        ? <Empty command="proviso serve"><code>proviso view</code> has no playground: it shows runs, and asks no models. <code>proviso serve</code> has one.</Empty>
         : <Empty command="proviso key create NAME --scope read,evaluate">Your key may not evaluate, which takes the scope <code>evaluate</code>. To create a key that may, run on the server:</Empty>)}</Data>
     </>
   );

@@ -93,7 +93,7 @@ export class Connection {
     const reply = await this.#ask(this.#evaluation(), { signal });
     const response = reply.ok ? ((await reply.json()) as { response?: Evaluation }).response : undefined;
     if (response) this.#state.feed(response);
-    else this.#state.stop('proviso holds the verdicts of this evaluation no longer.');
+    else this.#state.stop('proviso no longer has the verdicts of this evaluation.');
   }
 
   #evaluation(): string { return '/v1/evaluations/' + encodeURIComponent(this.#source().evaluation); }
@@ -129,7 +129,7 @@ export class Connection {
   async #fresh(): Promise<string> {
     try {
       const token = (await this.#source().getToken())?.token;
-      if (typeof token !== 'string' || !/^[!-~]{1,4096}$/.test(token)) throw new Error('it gave no token');
+      if (typeof token !== 'string' || !/^[!-~]{1,4096}$/.test(token)) throw new Error('it returned no token');
       return token;
     } catch (e) {
       throw new Refusal('This page could not get a token for proviso: ' + messageOf(e));

@@ -139,7 +139,7 @@ export class Judging {
   async #stored(g: Going, take: (d: Decision) => void): Promise<boolean> {
     const kept = await get<Evaluation>(at(g.id), g.stop.signal);
     const results = (kept.response as { results?: Decision[] } | undefined)?.results;
-    if (!Array.isArray(results)) throw new Failure({ type: '', title: 'The verdicts are gone', status: -1, detail: 'The server holds the verdicts of this evaluation no longer. Judge again.' });
+    if (!Array.isArray(results)) throw new Failure({ type: '', title: 'The verdicts are gone', status: -1, detail: 'The server no longer has the verdicts of this evaluation. Judge again.' });
     results.forEach((r, index) => take({ ...r, index }));
     return true;
   }

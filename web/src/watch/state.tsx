@@ -13,7 +13,7 @@ export function WatchMark({ state }: { state: WatchState }) {
   return <span class={'status ' + style}><span aria-hidden="true">{sign} </span>{word}</span>;
 }
 
-const kinds: Record<AlarmShown['kind'], string> = { agent: 'The agent fails more often', judge: 'The judge decides otherwise', mix: 'The traffic has another mix', silent: 'Nothing is known' };
+const kinds: Record<AlarmShown['kind'], string> = { agent: 'The agent fails more often', judge: 'The judge decides differently', mix: 'The mix of the traffic has changed', silent: 'Nothing is known' };
 
 export const kindOf = (a: AlarmShown): string => kinds[a.kind] ?? a.kind;
 
@@ -31,7 +31,7 @@ export const eventPage = (id: string): string => address('/traffic', { event: id
 
 // causes are the causes of silence.
 const causes: Record<string, string> = {
-  traffic: 'no event came', verdicts: 'events came, and no verdict was made', key: 'the key of the judge or of the watch does not work', model: 'the model of the judge is not there any more',
-  budget: 'the money of the day is spent', queue: 'more events wait than are evaluated', errors: 'an assertion cannot be decided',
+  traffic: 'no event came', verdicts: 'events came, and no verdict was made', key: 'the key of the judge or of the watch does not work', model: 'the judge’s model no longer exists',
+  budget: 'the daily budget is spent', queue: 'events have waited for more than an hour, or too many are waiting', errors: 'an assertion cannot be decided',
 };
 export const causeText = (cause: string): string => causes[cause] ?? plain(cause);

@@ -87,7 +87,7 @@ export function ToSpade({ filter }: { filter: Filter }) {
   };
   return (
     <div class="take">
-      <button type="button" disabled={busy} onClick={open}>{sure ? 'Replace what is pasted in spade' : 'Open in spade'}</button>
+      <button type="button" disabled={busy} onClick={open}>{sure ? 'Replace the texts pasted in Spade' : 'Open in Spade'}</button>
       {problem && <Failed problem={problem} />}
       {filter.agent && <CopyCommand command={'proviso spade update FOLDER --server ' + location.origin + ' --agent ' + quoted(filter.agent)} />}
       <div role="status">{sure && !busy && !why && <p class="remark">Spade has pasted texts in this browser tab. They are replaced.</p>}{why && <p class="remark">{why}</p>}</div>

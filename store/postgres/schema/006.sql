@@ -1,0 +1,3 @@
+-- old servers: keep running
+-- What the person who acknowledged the alarm says about it.
+ALTER TABLE watch_alarm ADD COLUMN ack_note TEXT NOT NULL DEFAULT '';
