@@ -89,7 +89,7 @@ test-postgres: ## run the tests with PostgreSQL, and those of the server on it (
 	PROVISO_TEST_POSTGRES=1 PROVISO_TEST_STORE=postgres go test -short ./server
 
 race: ## run the tests of what is concurrent under the race detector
-	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/classify ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./store/sqldb ./engine
+	CGO_ENABLED=1 go test -race -short ./run ./check ./provider ./judge ./judge/attack ./server ./internal/runfile ./internal/blobs ./internal/fakemodel ./internal/transport ./internal/watch ./otlp ./spade ./spade/label ./spade/matrix ./spade/propose ./spade/subsume ./store/files ./store/sqldb ./engine
 	CGO_ENABLED=1 go test -race -run 'Concurrent|Cancel' ./internal/script
 	CGO_ENABLED=1 go test -race -short -run 'Ask|Cancel|Close|Many|Globals|Values|Frame' ./sandbox
 

@@ -18,8 +18,9 @@ func classifying(t *testing.T, cfg string, f fakemodel.Options) (proviso.Classif
 	s := fakemodel.New(f)
 	t.Cleanup(s.Close)
 	o := config(t, strings.ReplaceAll(cfg, "SERVER", s.URL))
+	n := &naps{}
 	p, err := provider.Open(proviso.ProviderSpec{ID: "huggingface:text-classification:acme/tone", Config: o},
-		provider.Options{Env: proviso.EnvMap{"HF_TOKEN": secret}, Sleep: (&naps{}).sleep})
+		provider.Options{Env: proviso.EnvMap{"HF_TOKEN": secret}, Sleep: n.sleep, Now: n.clock(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

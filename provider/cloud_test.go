@@ -27,7 +27,7 @@ func serveCloud(t testing.TB, id, config string, f fakemodel.Options) fixture {
 		cfg.Set("credentials", serviceAccount(t))
 	}
 	n := &naps{}
-	p, err := provider.Open(proviso.ProviderSpec{ID: id, Config: cfg}, provider.Options{Env: env, LoginClient: (&desk{expires: 3600}).client(), Sleep: n.sleep})
+	p, err := provider.Open(proviso.ProviderSpec{ID: id, Config: cfg}, provider.Options{Env: env, LoginClient: (&desk{expires: 3600}).client(), Sleep: n.sleep, Now: n.clock(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func (n *naps) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// clock is a clock that sleeping advances as well.
+// clock is a clock that sleeping advances as well. Without it, what waits for a time would ask for
+// the time until then.
 func (n *naps) clock(now func() time.Time) func() time.Time {
 	if now == nil {
 		now = time.Now
@@ -345,7 +346,7 @@ func TestNobodyThere(t *testing.T) {
 	} {
 		n := &naps{}
 		o := httpOptions(t)
-		o.Env, o.Sleep = environment(s.URL), n.sleep
+		o.Env, o.Sleep, o.Now = environment(s.URL), n.sleep, n.clock(nil)
 		p, err := provider.Open(proviso.ProviderSpec{ID: id, Config: cfg}, o)
 		if err != nil {
 			t.Fatal(err)

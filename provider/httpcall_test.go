@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,10 +52,8 @@ func config(t *testing.T, text string) *value.Object {
 // httpOptions use only the test servers, and do not wait.
 func httpOptions(t *testing.T) provider.Options {
 	code, templates := engines(t)
-	return provider.Options{
-		Code: code, Templates: templates, Env: proviso.EnvMap{},
-		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}
+	n := &naps{}
+	return provider.Options{Code: code, Templates: templates, Env: proviso.EnvMap{}, Sleep: n.sleep, Now: n.clock(nil)}
 }
 
 // TestHTTPRequests compares requests with those that promptfoo 0.121.20 makes

@@ -24,6 +24,7 @@ func TestCutOff(t *testing.T) {
 	write(t, project, "evals/beside.js", "exports.three = 3")
 	const cut = "the sandbox blocks it; to allow it, use --grant read:"
 	const climb = "import os, sys\nsys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))\n"
+	opened := map[string]*sandbox.Sandbox{} // by what it grants
 	for _, tc := range []struct{ file, text, message, grant string }{
 		{"a.py", climb + "from app.core import x\ndef get_assert(o, c): return x == 1", "No module named 'app' (" + cut + "..)", ".."},
 		{"a.py", climb + "def get_assert(o, c):\n  import app.core\n  return True", "line 4: No module named 'app' (" + cut + "..", ".."},
@@ -41,18 +42,22 @@ func TestCutOff(t *testing.T) {
 		{"a.py", "import socket\ndef get_assert(o, c): return socket.create_connection(('127.0.0.1', 9))", "--grant network", ""},
 	} {
 		call := func(grant string) (any, error) {
-			o := sandbox.Options{Dir: project + "/evals", Workers: 1}
-			if grant != "" {
-				o.Grants.Read = []string{grant}
+			if opened[grant] == nil {
+				o := sandbox.Options{Dir: project + "/evals", Workers: 1}
+				if grant != "" {
+					o.Grants.Read = []string{grant}
+				}
+				opened[grant] = openFor(t, o)
 			}
 			src := proviso.Source{Language: "javascript", Name: tc.file, File: tc.file, Text: tc.text, Form: proviso.Module, Purpose: proviso.Deciding}
 			if strings.HasSuffix(tc.file, ".py") {
 				src.Language, src.Entry = "python", "get_assert"
 			}
-			f, err := openFor(t, o).Compile(t.Context(), src)
+			f, err := opened[grant].Compile(t.Context(), src)
 			if err != nil {
 				return nil, err
 			}
+			defer f.Close()
 			return f.Call(t.Context(), "x", value.NewObject(0))
 		}
 		_, err := call("")

@@ -122,7 +122,9 @@ func setup(e *testscript.Env) error {
 		return err
 	}
 	e.Setenv("REPOSITORY", root)
-	e.Setenv("PATH", withoutShim(e.Getenv("PATH")))
+	path := withoutShim(e.Getenv("PATH"))
+	e.Setenv("PATH", path)
+	e.Setenv("PROGRAMS", filepath.SplitList(path)[0]) // has only what TestMain names
 	if runtime.GOOS == "windows" {
 		e.Setenv("USERPROFILE", e.WorkDir)
 	}

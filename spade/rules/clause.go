@@ -258,7 +258,7 @@ var (
 type grammar struct {
 	starts      []*regexp.Regexp // start of a clause; the first group is the joint to the previous clause
 	idle        *regexp.Regexp   // words without meaning
-	demand, bar *regexp.Regexp   // whole clauses that name something
+	demand, bar []form           // whole clauses that name something
 	free        *regexp.Regexp   // whole clauses that name nothing and change nothing
 	risky       *regexp.Regexp   // words with which a clause that names nothing may change another one
 	forbids     *regexp.Regexp   // a clause that names nothing and forbids
@@ -269,6 +269,33 @@ type grammar struct {
 	// instead.
 	instead, swaps *regexp.Regexp
 	and            *regexp.Regexp // a joint after which a negation may continue
+}
+
+// form is a pattern of whole clauses that name one of some symbols. It is compiled when it is
+// first tried: a sentence needs few of them, and to compile all of English takes 40 ms.
+type form struct {
+	symbols string // the kinds of which each clause of this form names one
+	whole   *pattern.Lazy
+}
+
+// formsOf returns the forms of clauses that name one of the same symbols.
+func formsOf(symbols string, patterns ...string) []form {
+	list := make([]form, len(patterns))
+	for i, p := range patterns {
+		list[i] = form{symbols, pattern.Of(`^(?:` + p + `)$`)}
+	}
+	return list
+}
+
+// matches reports whether a clause has one of several forms.
+func matches(list []form, clause string) bool {
+	var named strings.Builder
+	for _, s := range symbol.Get().FindAllString(clause, -1) {
+		named.WriteByte(s[1])
+	}
+	return slices.ContainsFunc(list, func(f form) bool {
+		return strings.ContainsAny(named.String(), f.symbols) && f.whole.Matches(clause)
+	})
 }
 
 // without removes the idle words; anything else that the pattern matches stays.
@@ -291,7 +318,7 @@ func (g *grammar) meaning(clause string) meaning {
 	case !named:
 		return unclear
 	}
-	demands, bars := g.demand.MatchString(clause+g.end), g.bar.MatchString(clause+g.end)
+	demands, bars := matches(g.demand, clause+g.end), matches(g.bar, clause+g.end)
 	switch {
 	case demands && !bars:
 		return demanded

@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"regexp"
-	"strings"
-)
+import "regexp"
 
 // vocabulary holds the words of a language with which a clause plainly demands or forbids.
 // Each field has alternatives. A clause with any other word is not derived. These languages
@@ -47,8 +44,8 @@ func (v *vocabulary) grammar() *grammar {
 			regexp.MustCompile(`( , (?:(?:` + v.join + `) )?| (?:` + v.join + `) )(?:` + first + `) `),
 		},
 		end:     " ",
-		demand:  blanked(demands),
-		bar:     blanked(bars),
+		demand:  formsOf(`qfcjsp`, demands...),
+		bar:     formsOf(`qfcjsp`, bars...),
 		free:    regexp.MustCompile(`^(?:(?:` + v.join + `|` + v.fill + `) )*(?:` + v.be + `)(?: (?:` + v.join + `|` + v.fill + `))*(?: \pL+){1,2}(?: (?:` + v.fill + `))*(?: \pL+)?$`),
 		risky:   regexp.MustCompile(`(?:^| )(?:` + v.no + `|sonst|aber|sauf|excepto|salvo|tranne|behalve|nur|seulement|solo|sólo|só|alleen|kurz genug)(?: |$)|\d|~p`),
 		instead: regexp.MustCompile(`^(?:` + v.no + `) .*#p\d+`), swaps: regexp.MustCompile(`^(?:` + v.say + `) .*#p\d+`),
@@ -56,11 +53,6 @@ func (v *vocabulary) grammar() *grammar {
 		choice:  regexp.MustCompile(`#[qfcjse]\d+e?(?: ,)? (?:oder|ou|o|u|of) `),
 		and:     regexp.MustCompile(`^(?:` + v.join + `)$`),
 	}
-}
-
-// blanked is like [oneOf] for patterns in which each word ends with a space.
-func blanked(list []string) *regexp.Regexp {
-	return regexp.MustCompile(`^(?:` + strings.Join(list, `|`) + `)$`)
 }
 
 func germanWords() *vocabulary {

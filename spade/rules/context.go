@@ -332,7 +332,8 @@ var roleWords = sync.OnceValue(func() roles {
 		`(?:nicht|niemals|nie|vermeide|vermeiden|verboten|verboten ist|nicht erlaubt|verbote|tabu|no-gos)`,
 		`(?:à ne pas faire|ne jamais|ne pas|évite|évitez|à éviter|interdit|interdits|jamais)`, `(?:no hagas lo siguiente|nunca|evita|evite|prohibido|no)`, `(?:mai|evita|vietato|non|nunca|evite|proibido|nooit|vermijd|verboden|niet)`,
 	}
-	return roles{oneOf(plain), oneOf(forbidden)}
+	whole := func(list []string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + strings.Join(list, `|`) + `)$`) }
+	return roles{whole(plain), whole(forbidden)}
 })
 
 // roleOf reads the words above a list or a section. Unknown words are unread.

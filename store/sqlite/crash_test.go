@@ -260,8 +260,8 @@ func startBoth(t *testing.T, d *sqlite.DB, row int) {
 			}
 		}
 		begun.Add(1)
-		<-ctx.Done()
-		return ctx.Err()
+		<-job.Drain // the database is copied before
+		return store.ErrDrained
 	}); err != nil {
 		t.Fatal(err)
 	}

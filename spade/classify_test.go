@@ -1,4 +1,4 @@
-package classify_test
+package spade_test
 
 import (
 	"context"
@@ -87,7 +87,7 @@ func TestClassify(t *testing.T) {
 
 // published is the labelled data of the paper. It has no licence, so it is not in the
 // repository.
-const published = "../../../shared/spade/taxonomy.jsonl"
+const published = "../../shared/spade/taxonomy.jsonl"
 
 // TestPublishedTaxonomy scores the paper's model from its published data, and a model
 // that agrees with the human labels.
@@ -146,17 +146,4 @@ func FuzzTaxonomy(f *testing.F) {
 			t.Error("no mistake, and nothing read")
 		}
 	})
-}
-
-func historyOf(t *testing.T, texts ...string) *delta.History {
-	t.Helper()
-	var versions []delta.Version
-	for _, text := range texts {
-		versions = append(versions, delta.Version{Text: text})
-	}
-	h, err := delta.HistoryOf(versions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
 }

@@ -1,4 +1,4 @@
-package classify_test
+package spade_test
 
 import (
 	"os"

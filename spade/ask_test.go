@@ -1,4 +1,4 @@
-package ask_test
+package spade_test
 
 import (
 	"strings"

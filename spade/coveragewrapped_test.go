@@ -1,4 +1,4 @@
-package coverage_test
+package spade_test
 
 import (
 	"os"
@@ -69,7 +69,7 @@ func found(t *testing.T, prompt string, c *check.Compiler) (candidates, instruct
 // TestWrappedPrompts: wrapping changes neither what rules propose nor what is covered.
 func TestWrappedPrompts(t *testing.T) {
 	t.Parallel()
-	files, _ := filepath.Glob("../delta/testdata/prompts/*.txt")
+	files, _ := filepath.Glob("delta/testdata/prompts/*.txt")
 	if len(files) == 0 {
 		t.Fatal("there are no prompts")
 	}
@@ -96,7 +96,7 @@ func TestWrappedPrompts(t *testing.T) {
 // TestWrappedPromptsOfThePaper counts what is found again in the paper's prompts.
 func TestWrappedPromptsOfThePaper(t *testing.T) {
 	t.Parallel()
-	files, _ := filepath.Glob("../../../shared/spade/*/prompts.jsonl")
+	files, _ := filepath.Glob("../../shared/spade/*/prompts.jsonl")
 	if len(files) == 0 {
 		t.Skip("the paper's data is not here")
 	}
