@@ -1,9 +1,12 @@
 package proviso
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // Codes of [Error]. [Meanings] maps them to exit codes and HTTP statuses.
@@ -75,6 +78,26 @@ func Because(cause error, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: cause, whole: true}
 }
 
+// WithCode gives an error a code, unless it has one or is nil.
+func WithCode(code string, err error) error {
+	if _, coded := errors.AsType[*Error](err); coded || err == nil {
+		return err
+	}
+	return Errorf(code, "%w", err)
+}
+
+// WithPointer gives an error a pointer into the suite, unless it has one. An error without
+// a code becomes [Invalid].
+func WithPointer(pointer string, err error) *Error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = Errorf(Invalid, "%w", err)
+	}
+	at := *e
+	at.Pointer = cmp.Or(at.Pointer, pointer)
+	return &at
+}
+
 // Place is a position in a file that a person can open.
 type Place struct {
 	File    string // as the user wrote it, or relative to the working folder
@@ -109,14 +132,11 @@ type Mistake struct {
 // MoreMistakes returns the mistake that stands for n others at the end of a truncated
 // list.
 func MoreMistakes(n int, warning bool) Mistake {
-	noun := "mistake"
+	noun := "more mistake"
 	if warning {
-		noun = "warning"
+		noun = "more warning"
 	}
-	if n > 1 {
-		noun += "s"
-	}
-	return Mistake{Code: Invalid, Message: fmt.Sprintf("and %d more %s", n, noun), Warning: warning, More: n}
+	return Mistake{Code: Invalid, Message: "and " + excerpt.Plural(n, noun), Warning: warning, More: n}
 }
 
 // String returns the mistake on one line: place, message, nearest name.
@@ -134,6 +154,36 @@ func (m Mistake) String() string {
 // Mistakes are all mistakes in a suite. It is an error unless all of them are
 // warnings.
 type Mistakes []Mistake
+
+// maxMistakes limits the list of one file.
+const maxMistakes = 100
+
+// Full reports whether the list has 100 mistakes, so that [Mistakes.Add] only counts further
+// ones.
+func (m Mistakes) Full() bool { return len(m) >= maxMistakes }
+
+// Add adds a mistake. If the list is full, its last mistake counts the rest, as
+// [MoreMistakes] does.
+func (m *Mistakes) Add(one Mistake) {
+	if !m.Full() {
+		*m = append(*m, one)
+		return
+	}
+	if len(*m) == maxMistakes {
+		*m = append(*m, Mistake{Warning: true})
+	}
+	last := &(*m)[maxMistakes]
+	*last = MoreMistakes(last.More+max(1, one.More), last.Warning && one.Warning)
+}
+
+// AddAt is [Mistakes.Add] for a place that takes long to find: it calls place only if the
+// list is not full.
+func (m *Mistakes) AddAt(place func() Place, one Mistake) {
+	if !m.Full() {
+		one.Place = place()
+	}
+	m.Add(one)
+}
 
 // Error returns one line per mistake that is not a warning.
 func (m Mistakes) Error() string {

@@ -24,6 +24,7 @@ var ranks = map[string]int{
 	"stats":                0,
 	"spade/solve":          0,
 	"internal/excerpt":     0,
+	"internal/glob":        0,
 	"internal/harmless":    0,
 	"internal/jstoken":     0,
 	"internal/programtest": 0,
@@ -38,6 +39,7 @@ var ranks = map[string]int{
 	"web":                         1,
 	"store/postgres/postgrestest": 1,
 	"internal/marked":             1,
+	"internal/shape":              2,
 
 	"permit":              1,
 	"internal/kind":       2,

@@ -35,6 +35,18 @@ func TestMistakesBeyondTheLimit(t *testing.T) {
 			[]string{"spade", "matrix", "--candidates", "c.yaml", "--examples", "e.jsonl"}, "c.yaml: error: and 50 more mistakes\n", ""},
 		{"labels", map[string]string{"c.yaml": "- {id: c, type: contains, value: a}\n", "e.jsonl": `{"id":"a","output":"a"}` + "\n", "l.csv": "id,label\n" + each("a#,perhaps\n")},
 			[]string{"spade", "matrix", "--candidates", "c.yaml", "--examples", "e.jsonl", "--labels", "l.csv"}, "and 50 more mistakes\n", ""},
+		{"labels of people", map[string]string{"l.jsonl": each(`{"label_id":"l#"}` + "\n")},
+			[]string{"labels", "import", "l.jsonl"}, "and 50 more mistakes\n", "proviso: 150 mistakes; nothing was run"},
+		{"a sheet of labels", map[string]string{"l.csv": "case,assertion,human\n" + each("a#,b,perhaps\n")},
+			[]string{"labels", "import", "l.csv", "--run", "last", "--by", "ana"}, "and 50 more mistakes\n", "proviso: 150 mistakes; nothing was run"},
+		{"evals of OpenAI", map[string]string{"e.jsonl": each("{\n")},
+			[]string{"import", "openai-evals", "e.jsonl"}, "and 50 more mistakes\n", "proviso: 150 mistakes; nothing was written"},
+		{"a baseline", map[string]string{"proviso.yaml": head + "tests: [{}]\n", "b.jsonl": `{"proviso":"baseline","format":1,"columns":[{"provider":"echo"}]}` + "\n" + each("1\n")},
+			[]string{"gate", "--baseline", "b.jsonl"}, "and 50 more mistakes\n", "proviso: 150 mistakes"},
+		{"events", map[string]string{"w.yaml": "w: {match: {agent: a}, assertions: file://s.yaml}\n", "s.yaml": "- {id: a, check: {type: is-json}}\n", "e.jsonl": each("1\n")},
+			[]string{"monitor", "replay", "e.jsonl", "--watch", "w.yaml"}, "and 50 more mistakes\n", "proviso: 150 mistakes"},
+		{"versions of a prompt", map[string]string{"v.jsonl": each("{}\n")},
+			[]string{"spade", "deltas", "v.jsonl"}, "and 50 more mistakes\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -25,7 +25,7 @@ func (s *Set) Aggregate(ctx context.Context, row *Row, verdicts []proviso.Verdic
 	case a.Unscored: // the result of the script would be unknown
 		a = proviso.Aggregate{Reason: lastUndecided(verdicts).Reason, Named: a.Named}
 	default:
-		return s.scoring.apply(ctx, row, verdicts, a, threshold)
+		return s.scoring.apply(ctx, verdicts, a, threshold)
 	}
 	return a
 }

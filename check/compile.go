@@ -183,17 +183,9 @@ func (c *Compiler) compile(ctx context.Context, a *proviso.Assertion, m *compile
 	return mistakes
 }
 
-// mistakeAt sets the place of err to a part of a, if it has no place.
+// mistakeAt is [proviso.WithPointer] for a part of an assertion.
 func mistakeAt(a *proviso.Assertion, part string, err error) *proviso.Error {
-	var e *proviso.Error
-	if !errors.As(err, &e) {
-		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
-	}
-	at := *e
-	if at.Pointer == "" {
-		at.Pointer = a.Pointer + "/" + part
-	}
-	return &at
+	return proviso.WithPointer(a.Pointer+"/"+part, err)
 }
 
 // lacks reports whether a mistake is about a missing key. In a broken assertion, that

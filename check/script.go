@@ -134,7 +134,7 @@ func (c *Compiler) score(what, ref string) (proviso.Function, error) {
 
 // apply calls the script with the named scores and their components. As in promptfoo,
 // an exception fails the row. If the script cannot run, the row is undecided.
-func (f *scoreScript) apply(ctx context.Context, row *Row, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
+func (f *scoreScript) apply(ctx context.Context, verdicts []proviso.Verdict, a proviso.Aggregate, threshold *float64) proviso.Aggregate {
 	scores := value.NewObject(len(a.Named))
 	for _, n := range a.Named {
 		scores.Set(n.Name, n.Value)

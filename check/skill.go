@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/glob"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -174,7 +175,7 @@ func readSkillCount(s *Spec, o *value.Object) (*skillCount, error) {
 }
 
 func (k *skillCount) matches(name string) bool {
-	return (k.name == "" || name == k.name) && (k.pattern == "" || glob(lower(k.pattern), lower(name)))
+	return (k.name == "" || name == k.name) && (k.pattern == "" || glob.Match(lower(k.pattern), lower(name)))
 }
 
 // label returns the name of the expected skills in reasons.
@@ -208,30 +209,4 @@ func (k *skillCount) forbids(matches, calls []skillCall) Finding {
 		f.Reason = fmt.Sprintf("Forbidden skill \"%s\" was not used. Actual skills: %s", k.label(), showCalls(calls))
 	}
 	return f
-}
-
-// glob matches a pattern in which * is any text and ? is any character.
-func glob(pattern, text string) bool {
-	p, t := []rune(pattern), []rune(text)
-	i, j := 0, 0
-	star, mark := -1, 0 // for backtracking: the last *, and the end of the text it has consumed
-	for j < len(t) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == t[j]):
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/glob"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -61,7 +62,7 @@ func spansNamed(spans []proviso.Span, pattern string) []proviso.Span {
 	pattern = lower(pattern)
 	var list []proviso.Span
 	for i := range spans {
-		if glob(pattern, lower(spans[i].Name)) {
+		if glob.Match(pattern, lower(spans[i].Name)) {
 			list = append(list, spans[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/glob"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -123,7 +124,7 @@ func (p stepPattern) matches(s *Step) bool {
 		return false
 	}
 	pattern := lower(p.pattern)
-	return p.pattern == "" || slices.ContainsFunc(s.aliases, func(name string) bool { return glob(pattern, lower(name)) })
+	return p.pattern == "" || slices.ContainsFunc(s.aliases, func(name string) bool { return glob.Match(pattern, lower(name)) })
 }
 
 // newToolUsed is `trajectory:tool-used`: a text or list names tools that must all

@@ -7,6 +7,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/glob"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -163,7 +164,7 @@ func without(args any, drop func(key string, v any) bool) (rest any, dropped []s
 func (a *toolArgs) withoutIgnored(args any) (any, []string) {
 	return without(args, func(key string, _ any) bool {
 		return slices.ContainsFunc(a.ignore, func(name string) bool {
-			return name == key || strings.ContainsAny(name, "*?") && glob(lower(name), lower(key))
+			return name == key || strings.ContainsAny(name, "*?") && glob.Match(lower(name), lower(key))
 		})
 	})
 }

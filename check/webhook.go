@@ -90,10 +90,8 @@ func (w *webhook) ask(ctx context.Context, request []byte) (any, error) {
 		if err == nil || attempt == webhookRetries || !transient(err) {
 			return answer, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(wait):
+		if err := transport.Wait(ctx, wait); err != nil {
+			return nil, err
 		}
 		wait *= 2
 	}

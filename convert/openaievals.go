@@ -15,10 +15,9 @@ import (
 
 // Limits of an export, far above what the platform allowed.
 const (
-	maxRows     = 200_000
-	maxGraders  = 1_000
-	maxWrapped  = 8 // how deeply lists and objects around evals nest
-	maxMistakes = 100
+	maxRows    = 200_000
+	maxGraders = 1_000
+	maxWrapped = 8 // how deeply lists and objects around evals nest
 )
 
 // found is an object of an export and its place.
@@ -50,9 +49,7 @@ type export struct {
 
 // mistake records a mistake at a place.
 func (x *export) mistake(at proviso.Place, message string) {
-	if len(x.mistakes) < maxMistakes {
-		x.mistakes = append(x.mistakes, proviso.Mistake{Place: at, Code: proviso.Invalid, Message: message})
-	}
+	x.mistakes.Add(proviso.Mistake{Place: at, Code: proviso.Invalid, Message: message})
 }
 
 // Mistakes are everything that is wrong in the files; see [Importer].

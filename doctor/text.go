@@ -29,22 +29,15 @@ func mark(there bool, otherwise string) string {
 	return otherwise
 }
 
-func (t *view) paint(color, text string) string {
-	if !t.o.Color {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
 func (t *view) title(name string) {
-	fmt.Fprintf(t, "\n%s\n", t.paint("1", name))
+	fmt.Fprintf(t, "\n%s\n", t.o.Paint(report.Bold, name))
 }
 
 // row prints a mark, a subject and a text.
 func (t *view) row(mark, name, format string, args ...any) {
 	color := map[string]string{markGood: "32", markWrong: "31", markMissing: "2"}[mark]
 	text := fmt.Sprintf("%-12s %s", name, report.Message(fmt.Sprintf(format, args...)))
-	fmt.Fprintf(t, "  %s %s\n", t.paint(color, mark), strings.TrimRight(text, " "))
+	fmt.Fprintf(t, "  %s %s\n", t.o.Paint(color, mark), strings.TrimRight(text, " "))
 }
 
 // Text formats a diagnosis for a person.

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 )
 
 // ErrNoToken means that the environment has no token for the forge, as in a job for a pull
@@ -61,20 +62,9 @@ func Open(p Place, o Options) (*Forge, error) {
 		f.client.now = time.Now
 	}
 	if f.client.sleep == nil {
-		f.client.sleep = sleep
+		f.client.sleep = transport.Wait
 	}
 	return f, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }
 
 // Comment is the text to show on a change request. Its texts are Markdown in which

@@ -469,7 +469,7 @@ func TestWorkflowRun(t *testing.T) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]forge.Place{
-		`there is no forge "githib"; did you mean github?`:                   {Forge: "githib"},
+		`there is no forge "githib"; did you mean "github"?`:                 {Forge: "githib"},
 		`"a/../b" is not a repository of GitHub: expected owner/name`:        {Forge: "github", Repository: "a/../b", Number: 1},
 		`"a b" is not a repository of GitHub: expected owner/name`:           {Forge: "github", Repository: "a b", Number: 1},
 		`"xyz" is not a commit: expected 40 or 64 hexadecimal digits`:        {Forge: "github", Repository: "a/b", Commit: "xyz", Number: 1},

@@ -78,10 +78,7 @@ func kindOf(name string) (kind, error) {
 	if i := slices.IndexFunc(list, func(k kind) bool { return k.name == name }); i >= 0 {
 		return list[i], nil
 	}
-	e := proviso.Errorf(proviso.Invalid, "there is no forge %q", name)
+	e := proviso.Errorf(proviso.Invalid, "there is no forge %q%s", name, document.DidYouMean(name, Names()))
 	e.Valid = Names()
-	if near := document.Nearest(name, e.Valid); near != "" {
-		e.Message += "; did you mean " + near + "?"
-	}
 	return kind{}, e
 }

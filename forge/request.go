@@ -94,7 +94,10 @@ func (c *client) call(ctx context.Context, r request, into any) (http.Header, er
 // exponential backoff with jitter, so that many jobs do not retry at the same time.
 func (c *client) wait(ctx context.Context, attempt int, after time.Duration) error {
 	d := firstWait << (attempt - 1)
-	return c.sleep(ctx, max(after, d/2+rand.N(d/2)))
+	if c.sleep(ctx, max(after, d/2+rand.N(d/2))) != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // send makes one attempt.

@@ -66,13 +66,10 @@ func named(s string) string { return strconv.Quote(excerpt.Line(s, 80)) }
 
 // count formats a number with its noun.
 func count(n int, noun string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + noun
-	case 1:
-		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return excerpt.Plural(n, noun)
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

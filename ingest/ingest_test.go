@@ -64,7 +64,7 @@ func TestMistakesOfEvents(t *testing.T) {
 		{`{"id":"e","agent":"a","error":"timeout"}`, ""},
 		{`{"id":"e","agent":"a","output":null}`, ": output and error are missing; an event needs one of them"},
 		{`{"id":"e","agent":"a","output":null,"error":"timeout"}`, ""},
-		{`{"id":"e","agent":"a","output":"x","ouput":"y"}`, `/ouput: unknown field "ouput"; did you mean output?`},
+		{`{"id":"e","agent":"a","output":"x","ouput":"y"}`, `/ouput: unknown field "ouput"; did you mean "output"?`},
 		{`{"id":7,"agent":"a","output":"x","time":"yesterday"}`, `/id: id has to be text, not a number; /time: time has to be a time such as 2026-01-31T09:00:00Z, not "yesterday"`},
 		{`{"id":"e","agent":"a","output":"x","time":"2026-01-31T11:00:00Z"}`, "/time: time is 2h0m0s ahead of the clock of the server; at most 1h0m0s are allowed"},
 		{`{"id":"e","agent":"a","output":"x","time":"2026-01-30T09:00:00Z"}`, ""},
@@ -100,7 +100,7 @@ func TestReadFeedback(t *testing.T) {
 		{`{"trace_id":"t","value":-1,"comment":"no"}`, ""},
 		{`{"value":1}`, ": a thumb needs either an event or a trace_id"},
 		{`{"event":"e","trace_id":"t","value":2}`, ": a thumb needs either an event or a trace_id; /value: value has to be 1 or -1, not 2"},
-		{`{"event":"e","vlaue":1}`, `/vlaue: unknown field "vlaue"; did you mean value?; : value is missing: 1 or -1`},
+		{`{"event":"e","vlaue":1}`, `/vlaue: unknown field "vlaue"; did you mean "value"?; : value is missing: 1 or -1`},
 	} {
 		f, wrong := ingest.ReadFeedback(object(t, c.thumb), now)
 		if got := texts(wrong); got != c.want {
@@ -168,8 +168,8 @@ func TestRules(t *testing.T) {
 		{`[{}]`, "/redact/0: a rule needs either a pattern or a field"},
 		{`[{"pattern":"("}]`, "/redact/0/pattern: the pattern is not a valid RE2 regular expression: error parsing regexp: missing closing ): `(`"},
 		{`[{"pattern":"x*"}]`, "/redact/0/pattern: the pattern matches the empty text, so that it would match everywhere"},
-		{`[{"patern":"x"}]`, `/redact/0/patern: unknown field "patern"; did you mean pattern?`},
-		{`[{"field":"usr"}]`, `/redact/0/field: there is no field "usr"; did you mean user?`},
+		{`[{"patern":"x"}]`, `/redact/0/patern: unknown field "patern"; did you mean "pattern"?`},
+		{`[{"field":"usr"}]`, `/redact/0/field: there is no field "usr"; did you mean "user"?`},
 		{`[{"field":"metadata"}]`, `/redact/0/field: metadata has to name a member, such as metadata.customer`},
 		{`[{"pattern":"x","hash_env":"S"}]`, "/redact/0/hash_env: hash_env is for a field; what a pattern matches is removed"},
 	} {

@@ -48,11 +48,7 @@ func (r *reader) known(valid []string) {
 		if slices.Contains(valid, key) {
 			continue
 		}
-		message := "unknown field " + quoted(key)
-		if near := document.Nearest(key, valid); near != "" {
-			message += "; did you mean " + near + "?"
-		}
-		r.wrong(proviso.Invalid, key, "%s", message)
+		r.wrong(proviso.Invalid, key, "unknown field %s%s", quoted(key), document.DidYouMean(key, valid))
 		r.mistakes[len(r.mistakes)-1].Valid = valid
 	}
 }

@@ -93,10 +93,7 @@ func (r *reader) field(text string) {
 	if hasMembers == found && (!found || member != "") && slices.Contains(redactable, name) {
 		return
 	}
-	message := "there is no field " + quoted(text)
-	if near := document.Nearest(name, redactable); near != "" {
-		message += "; did you mean " + near + "?"
-	}
+	message := "there is no field " + quoted(text) + document.DidYouMean(name, redactable)
 	if hasMembers {
 		message = text + " has to name a member, such as " + name + ".customer"
 	}

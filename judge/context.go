@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/pattern"
 	"github.com/proviso-eval/proviso/internal/segment"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -27,10 +28,10 @@ type statement struct {
 // decideRecall decides context-recall: the share of the statements in the expected
 // answer that the context supports.
 func decideRecall(ctx context.Context, g *grading) (verdict, error) {
-	one := strictObject("statement", ofType("string"), "supported", ofType("boolean"))
+	one := shape.Object("statement", shape.Of("string"), "supported", shape.Of("boolean"))
 	list, err := ask(ctx, g, step{
 		own: "context-recall", pieces: []piece{{"context", g.passages()}, {"expected", g.value()}},
-		reply: shapeOf("statements", "statements", listOf(one)), custom: g.q.Rubric,
+		reply: shape.Reply("statements", "statements", shape.List(one)), custom: g.q.Rubric,
 		vars: func() *value.Object {
 			return givenVars(g.q.Vars, true, "context", g.passages(), "groundTruth", g.q.Value)
 		},
@@ -118,7 +119,7 @@ func decideContext(ctx context.Context, g *grading) (verdict, error) {
 	}
 	helping, err := ask(ctx, g, step{
 		own: "context-relevance", pieces: []piece{{"query", query}, {"context", numbered(units)}},
-		reply: shapeOf("relevant", "relevant", listOf(ofType("integer"))), custom: g.q.Rubric,
+		reply: shape.Reply("relevant", "relevant", shape.List(shape.Of("integer"))), custom: g.q.Rubric,
 		vars: func() *value.Object { return givenVars(nil, true, "context", g.passages(), "query", query) },
 	}, func(reply string) (int, error) {
 		if g.q.Rubric != nil {
@@ -202,7 +203,7 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	query := g.q.Vars.Text("query")
 	statements, err := ask(ctx, g, step{
 		own: "context-faithfulness-statements", pieces: []piece{{"query", query}, {"output", g.q.Output}},
-		reply: shapeOf("statements", "statements", listOf(ofType("string"))), custom: rubricStep(g.q, 0),
+		reply: shape.Reply("statements", "statements", shape.List(shape.Of("string"))), custom: rubricStep(g.q, 0),
 		vars: func() *value.Object {
 			return givenVars(g.q.Vars, true, "question", query, "answer", parsedOr(g.q.Output))
 		},
@@ -219,7 +220,7 @@ func decideFaithfulness(ctx context.Context, g *grading) (verdict, error) {
 	}
 	verdicts, err := ask(ctx, g, step{
 		own: "context-faithfulness", pieces: []piece{{"context", g.passages()}, {"statements", numbered(statements)}},
-		reply:  shapeOf("verdicts", "verdicts", listOf(strictObject("n", ofType("integer"), "reason", ofType("string"), "supported", ofType("boolean")))),
+		reply:  shape.Reply("verdicts", "verdicts", shape.List(shape.Object("n", shape.Of("integer"), "reason", shape.Of("string"), "supported", shape.Of("boolean")))),
 		custom: rubricStep(g.q, 1), vars: func() *value.Object { return givenVars(g.q.Vars, true, "context", g.passages(), "statements", list) },
 	}, func(reply string) ([]statement, error) {
 		return readVerdicts(reply, statements, rubricStep(g.q, 1) != nil)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -151,26 +150,6 @@ func textsIn(v any) ([]string, error) {
 		texts = append(texts, strings.TrimSpace(text))
 	}
 	return texts, nil
-}
-
-// shapeOf returns the schema of a reply: an object with exactly these members.
-func shapeOf(name string, pairs ...any) *proviso.Reply {
-	return &proviso.Reply{Name: name, Schema: strictObject(pairs...)}
-}
-
-func strictObject(pairs ...any) *value.Object {
-	properties := value.ObjectOf(pairs...)
-	required := make([]any, 0, properties.Len())
-	for _, key := range properties.Keys() {
-		required = append(required, key)
-	}
-	return value.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
-}
-
-func ofType(name string) *value.Object { return value.ObjectOf("type", name) }
-
-func listOf(items *value.Object) *value.Object {
-	return value.ObjectOf("type", "array", "items", items)
 }
 
 // givenVars returns the variables of the case merged with pairs of names and values. If a

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -41,7 +42,7 @@ func decideGEval(ctx context.Context, g *grading) (verdict, error) {
 // points requests the steps, and then the score.
 func (g *grading) points(ctx context.Context, criterion string) (verdict, error) {
 	steps, err := ask(ctx, g, step{
-		own: "g-eval-steps", pieces: []piece{{"criterion", criterion}}, reply: shapeOf("steps", "steps", listOf(ofType("string"))),
+		own: "g-eval-steps", pieces: []piece{{"criterion", criterion}}, reply: shape.Reply("steps", "steps", shape.List(shape.Of("string"))),
 		custom: rubricStep(g.q, "steps"), vars: func() *value.Object { return givenVars(nil, true, "criteria", criterion) },
 	}, func(reply string) ([]string, error) {
 		o, err := gradedObject(reply, "steps")
@@ -63,7 +64,7 @@ func (g *grading) points(ctx context.Context, criterion string) (verdict, error)
 	}
 	return ask(ctx, g, step{
 		own: "g-eval", pieces: append(pieces, piece{"output", g.q.Output}),
-		reply:  shapeOf("points", "reason", ofType("string"), "score", ofType("number")),
+		reply:  shape.Reply("points", "reason", shape.Of("string"), "score", shape.Of("number")),
 		custom: rubricStep(g.q, "evaluate"),
 		vars: func() *value.Object {
 			return givenVars(nil, true, "criteria", criterion, "steps", strings.Join(steps, "\n- "), "maxScore", strconv.Itoa(mostPoints),

@@ -36,11 +36,10 @@ type verdict struct {
 
 // undecided adds a code to an error that has none.
 func undecided(err error) error {
-	var known *proviso.Error
-	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return proviso.Errorf(proviso.Undecided, "%w", err)
+	return proviso.WithCode(proviso.Undecided, err)
 }
 
 // took returns a grade without a verdict: only usage, cost and judge identity.

@@ -3,7 +3,6 @@ package judge
 import (
 	"context"
 	"embed"
-	"errors"
 	"strings"
 	"sync"
 
@@ -121,16 +120,13 @@ func (j *Judge) checkRubric(q proviso.Question) error {
 
 // atRubric adds the pointer of the rubricPrompt to an error, if the assertion has one.
 func atRubric(q proviso.Question, err error) error {
-	var known *proviso.Error
-	if !errors.As(err, &known) {
-		known = proviso.Errorf(proviso.Invalid, "%w", err)
+	pointer := ""
+	if q.Assertion != nil && q.Assertion.RubricPrompt != nil {
+		pointer = q.Assertion.Pointer + "/rubricPrompt"
 	}
-	placed := *known
+	placed := proviso.WithPointer(pointer, err)
 	placed.Message = "rubricPrompt: " + placed.Message
-	if placed.Pointer == "" && q.Assertion != nil && q.Assertion.RubricPrompt != nil {
-		placed.Pointer = q.Assertion.Pointer + "/rubricPrompt"
-	}
-	return &placed
+	return placed
 }
 
 // rubricParts returns the prompts in a rubricPrompt: a single one, or one for each step

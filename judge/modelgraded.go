@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -38,10 +39,9 @@ func decideFactuality(ctx context.Context, g *grading) (verdict, error) {
 	if g.q.Input != "" {
 		pieces = append([]piece{{"input", g.q.Input}}, pieces...)
 	}
-	letters := []any{"A", "B", "C", "D", "E"}
 	s := step{
 		own: "factuality", pieces: append(pieces, piece{"output", g.q.Output}),
-		reply:  shapeOf("comparison", "reason", ofType("string"), "category", value.ObjectOf("type", "string", "enum", letters)),
+		reply:  shape.Reply("comparison", "reason", shape.Of("string"), "category", shape.Enum("A", "B", "C", "D", "E")),
 		custom: g.q.Rubric,
 		vars: func() *value.Object {
 			return givenVars(g.q.Vars, false, "input", g.q.Input, "ideal", g.q.Value, "completion", parsedOr(g.q.Output))
@@ -131,7 +131,7 @@ func readCategory(reply string) (letter, reason string, err error) {
 func decideClosedQA(ctx context.Context, g *grading) (verdict, error) {
 	s := step{
 		own: "model-graded-closedqa", pieces: g.pieces("criterion", g.value()),
-		reply:  shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")),
+		reply:  shape.Reply("verdict", "reason", shape.Of("string"), "pass", shape.Of("boolean")),
 		custom: g.q.Rubric,
 		vars: func() *value.Object {
 			return givenVars(g.q.Vars, false, "input", g.q.Input, "criteria", g.q.Value, "completion", parsedOr(g.q.Output))

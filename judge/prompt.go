@@ -13,6 +13,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/blobs"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -207,10 +208,10 @@ const (
 // replySchema is the schema of a reply, the same in every call.
 var replySchema = sync.OnceValue(func() *value.Object {
 	n := value.ObjectOf("type", "integer", "minimum", 1.0)
-	verdict := value.ObjectOf("type", "string", "enum", []any{verdictMet, verdictNotMet, verdictCannotTell})
-	criterion := strictObject("n", n, "evidence", listOf(ofType("string")), "reasoning", ofType("string"), "verdict", verdict)
-	result := strictObject("id", ofType("string"), "criteria", listOf(criterion))
-	return strictObject("results", listOf(result))
+	verdict := shape.Enum(verdictMet, verdictNotMet, verdictCannotTell)
+	criterion := shape.Object("n", n, "evidence", shape.List(shape.Of("string")), "reasoning", shape.Of("string"), "verdict", verdict)
+	result := shape.Object("id", shape.Of("string"), "criteria", shape.List(criterion))
+	return shape.Object("results", shape.List(result))
 })
 
 // A variable's value may contain a prompt injection. So it is never inserted into the

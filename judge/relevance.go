@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -60,7 +61,7 @@ func decideRelevance(ctx context.Context, g *grading) (verdict, error) {
 // all of them at once, so that they differ; a suite's prompt yields one per reply.
 func (g *grading) questions(ctx context.Context) ([]string, error) {
 	s := step{
-		own: "answer-relevance", pieces: []piece{{"output", g.q.Output}}, reply: shapeOf("questions", "questions", listOf(ofType("string"))),
+		own: "answer-relevance", pieces: []piece{{"output", g.q.Output}}, reply: shape.Reply("questions", "questions", shape.List(shape.Of("string"))),
 		custom: g.q.Rubric, vars: func() *value.Object { return givenVars(nil, true, "answer", parsedOr(g.q.Output)) },
 	}
 	if s.custom == nil {
@@ -152,7 +153,7 @@ func (g *grading) fits(ctx context.Context, turns []proviso.Turn) (verdict, erro
 	}
 	return ask(ctx, g, step{
 		own: "conversation-relevance", pieces: []piece{{"conversation", b.String()}},
-		reply: shapeOf("verdict", "reason", ofType("string"), "pass", ofType("boolean")), custom: g.q.Rubric,
+		reply: shape.Reply("verdict", "reason", shape.Of("string"), "pass", shape.Of("boolean")), custom: g.q.Rubric,
 		vars: func() *value.Object {
 			vars := g.q.Vars.Clone()
 			vars.Set("messages", messages) // a list, so that templates can loop over it

@@ -250,7 +250,7 @@ func (r *requestReader) unknown(at, key string, valid []string) {
 	e.Valid = valid
 	if near := document.Nearest(key, valid); near != "" {
 		e.Valid = []string{near}
-		e.Message += "; did you mean \"" + near + "\"?"
+		e.Message += document.DidYouMean(key, valid)
 	} else if _, isType := check.Lookup(strings.TrimPrefix(key, "not-")); isType || key == "value" || key == "threshold" {
 		e.Message += "; what is decided without a model belongs under check, such as {\"type\": \"contains\", \"value\": \"…\"}"
 	}

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
 // verdictReply is the schema of a verdict with a score. The reason comes first, so that
 // the model reasons before it decides.
 func verdictReply() *proviso.Reply {
-	return shapeOf("verdict", "reason", ofType("string"), "score", ofType("number"), "pass", ofType("boolean"))
+	return shape.Reply("verdict", "reason", shape.Of("string"), "score", shape.Of("number"), "pass", shape.Of("boolean"))
 }
 
 // decideRubric decides llm-rubric: a model decides whether the output meets a rubric.

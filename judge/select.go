@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/pattern"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -119,7 +120,7 @@ func (g *grading) chooseIn(ctx context.Context, order []int, nth, of int) (int, 
 	}
 	s := step{
 		own: "select-best", pieces: pieces, nth: nth, of: of, custom: g.q.Rubric,
-		reply: shapeOf("choice", "reason", ofType("string"), "best", ofType("integer")),
+		reply: shape.Reply("choice", "reason", shape.Of("string"), "best", shape.Of("integer")),
 		vars:  func() *value.Object { return givenVars(g.q.Vars, false, "criteria", g.q.Value, "outputs", outputs) },
 	}
 	return ask(ctx, g, s, func(reply string) (int, error) {

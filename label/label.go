@@ -29,8 +29,8 @@ const (
 	Unsure Verdict = "unsure"
 )
 
-// Verdicts returns the names of all verdicts.
-func Verdicts() []string { return []string{string(Pass), string(Fail), string(Unsure)} }
+// verdicts returns the names of all verdicts.
+func verdicts() []string { return []string{string(Pass), string(Fail), string(Unsure)} }
 
 // Limits of a label. An error for exceeding one has the code Limit.
 const (
@@ -90,8 +90,8 @@ type Label struct {
 // Check returns why a label is invalid, or nil.
 func (l *Label) Check() error {
 	switch {
-	case !slices.Contains(Verdicts(), string(l.Verdict)):
-		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: Verdicts()}
+	case !slices.Contains(verdicts(), string(l.Verdict)):
+		return &proviso.Error{Code: proviso.Invalid, Message: "there is no label " + quoted(string(l.Verdict)), Valid: verdicts()}
 	case !l.one():
 		return proviso.Errorf(proviso.Invalid, "a label is about exactly one of an evaluation, a row of a run and an event")
 	case l.Run == "" && l.Index != 0:
@@ -191,9 +191,6 @@ func (l *Label) OfRow(row record.Row) error {
 // NoAssertion returns the error for a label on a missing assertion. where describes the
 // place that has the assertions in names instead.
 func NoAssertion(name, where string, names []string) error {
-	e := &proviso.Error{Code: proviso.Invalid, Pointer: "/assertion", Message: where + " has no assertion " + quoted(name), Valid: names}
-	if near := document.Nearest(name, names); near != "" {
-		e.Message += "; did you mean " + quoted(near) + "?"
-	}
-	return e
+	return &proviso.Error{Code: proviso.Invalid, Pointer: "/assertion", Valid: names,
+		Message: where + " has no assertion " + quoted(name) + document.DidYouMean(name, names)}
 }

@@ -129,7 +129,7 @@ func (c *Charts) Observe(list []Observation, now time.Time) []*Alarm {
 		family := c.o.Others + c.Live()
 		h := one.observe(o, family, c.watch.FalseAlarms.PerDays)
 		if h.broken {
-			touched.add(c.breaks(one, family, o))
+			touched.add(c.breaks(one, o))
 		}
 		if h.decidable {
 			touched.add(c.closeID(one.Mended.Alarm, o.clock(), "it can be decided again"))

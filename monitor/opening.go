@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -104,7 +105,7 @@ func (c *Charts) refresh(one *chart) *Alarm {
 	a.Examples = slices.Clone(one.Latest)
 	slices.Reverse(a.Examples)
 	a.Reason = fmt.Sprintf("%s fails in %s of %s since %s; no more than %s was expected (%s)",
-		a.Assertion, percent(a.Now.Rate), counted(w.N, "evaluation"), one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
+		a.Assertion, percent(a.Now.Rate), excerpt.Plural(w.N, "evaluation"), one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
 	return a
 }
 
@@ -123,14 +124,6 @@ func (s Source) words(m *model) string {
 
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'f', digits(f), 64) + " %" }
 
-// counted formats a number of things.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
 // digits returns the number of decimals for a percentage.
 func digits(f float64) int {
 	if f > 0 && f < 0.01 {
@@ -140,8 +133,8 @@ func digits(f float64) int {
 }
 
 // breaks opens the alarm for an assertion that cannot be decided.
-func (c *Charts) breaks(one *chart, family int, o *Observation) *Alarm {
-	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, counted(one.Errors+one.All.N, "evaluation"))
+func (c *Charts) breaks(one *chart, o *Observation) *Alarm {
+	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, excerpt.Plural(one.Errors+one.All.N, "evaluation"))
 	a := c.silent(NoDecision, one.Assertion, one.Version+"\x00"+one.Judge, reason, o.clock())
 	a.Version, a.Judge = one.Version, one.Judge
 	one.Mended = &recovery{Alarm: a.ID, Odds: 5, At: a.Opened}

@@ -116,11 +116,7 @@ func (r *reader) members(at string, o *value.Object, what string, fields ...fiel
 	for key, v := range o.All() {
 		i := slices.Index(valid, key)
 		if i < 0 {
-			message := "unknown field " + shown(key) + " of " + what
-			if near := document.Nearest(key, valid); near != "" {
-				message += "; did you mean " + near + "?"
-			}
-			r.wrong(document.Join(at, key), "%s", message).Valid = valid
+			r.wrong(document.Join(at, key), "unknown field %s of %s%s", shown(key), what, document.DidYouMean(key, valid)).Valid = valid
 			continue
 		}
 		if v != nil {

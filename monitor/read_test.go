@@ -77,7 +77,7 @@ func TestReadWatchesMistakes(t *testing.T) {
 		{strings.Repeat("w", 95) + ": {match: {agent: a}, assertions: set:x}", []string{"1:98: the name of a watch has 1 to 94 letters"}},
 		{"w:\n  match: {agent: \"a\\e[31m\", where: cost}\n  assertions: set:x@1@2", []string{"2:18: agent has to be a text on one line, without control characters", "3:15: assertions has to be set:NAME", `2:36: where "cost" is not a condition: it returns a number`}},
 		{"w: {}", []string{"1:4: match is missing", "1:4: assertions is missing"}},
-		{"w:\n  macth: {agent: a}\n  match: {agnt: b}\n  assertions: sett:x", []string{"2:3: unknown field \"macth\" of a watch; did you mean match?", "3:11: unknown field \"agnt\" of match; did you mean agent?", "3:10: agent is missing", "4:15: assertions has to be set:NAME"}},
+		{"w:\n  macth: {agent: a}\n  match: {agnt: b}\n  assertions: sett:x", []string{"2:3: unknown field \"macth\" of a watch; did you mean \"match\"?", "3:11: unknown field \"agnt\" of match; did you mean \"agent\"?", "3:10: agent is missing", "4:15: assertions has to be set:NAME"}},
 		{"w:\n  match: {agent: a, where: 'segment.lang = 1'}\n  assertions: set:x", []string{`2:28: where "segment.lang = 1" is not a valid condition: column 14`}},
 		{"w:\n  match: {agent: a, where: 'vars.x == 1'}\n  assertions: set:x", []string{`2:28: where "vars.x == 1" is not a valid condition: column 1: undeclared reference to 'vars'`}},
 		{"w:\n  match: {agent: a}\n  assertions: set:x\n  sample: {budget_usd_per_day: 0}", []string{"4:32: budget_usd_per_day cannot be 0: leave it out for no limit"}},

@@ -1,12 +1,13 @@
 package mutate
 
 import (
-	"github.com/proviso-eval/proviso/internal/pattern"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 var (

@@ -1,10 +1,11 @@
 package mutate
 
 import (
-	"github.com/proviso-eval/proviso/internal/pattern"
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/proviso-eval/proviso/internal/pattern"
 )
 
 // An instruction without a check is broken only if it is plain: every word either belongs

@@ -64,18 +64,6 @@ var operators = []operator{
 	{name: "repeat", breaks: "says everything twice", of: "any answer", words: isAnyAnswer, make: func(w *work) { w.whole(strings.TrimSpace(w.out.Text) + "\n\n" + w.out.Text) }},
 }
 
-// Operator describes one way to break an output, for documentation and reports.
-type Operator struct{ Name, Breaks, Of string }
-
-// Operators returns every way to break an output, in order.
-func Operators() []Operator {
-	list := make([]Operator, len(operators))
-	for i, op := range operators {
-		list[i] = Operator{op.name, op.breaks, op.of}
-	}
-	return list
-}
-
 // applies reports whether an operator may break an instruction.
 func (op *operator) applies(in *Instruction) bool {
 	if len(in.Checks) == 0 {

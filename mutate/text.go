@@ -9,6 +9,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 
 	"github.com/proviso-eval/proviso/internal/segment"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // span is a part of a text, as byte offsets.
@@ -195,13 +196,7 @@ func (w *work) frame() {
 		if body == w.body {
 			return text
 		}
-		var b strings.Builder
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if enc.Encode(body) != nil {
-			return text
-		}
-		return replace(text, at, strings.TrimRight(b.String(), "\n"))
+		return replace(text, at, value.Stringify(body))
 	}
 }
 

@@ -140,8 +140,8 @@ func (n *Notifier) Check(name string) error {
 	e := &proviso.Error{Code: proviso.Invalid, Message: fmt.Sprintf("the server has no notification target %q", short(name)), Valid: names}
 	if len(names) == 0 {
 		e.Message += "; see `proviso serve --notify FILE`"
-	} else if near := document.Nearest(name, names); near != "" {
-		e.Message += fmt.Sprintf("; did you mean %q?", near)
+	} else {
+		e.Message += document.DidYouMean(name, names)
 	}
 	return e
 }

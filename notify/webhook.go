@@ -24,14 +24,14 @@ import (
 // The headers of a webhook.
 const (
 	TimestampHeader = "X-Proviso-Timestamp" // seconds since 1970
-	SignatureHeader = "X-Proviso-Signature" // v1=, and what Sign returns
+	SignatureHeader = "X-Proviso-Signature" // v1=, and what sign returns
 	DeliveryHeader  = "X-Proviso-Delivery"  // id of the message, the same for every retry
 	EventHeader     = "X-Proviso-Event"     // opened or closed
 )
 
-// Sign returns the signature of a webhook: HMAC-SHA256, in hexadecimal, over the timestamp,
+// sign returns the signature of a webhook: HMAC-SHA256, in hexadecimal, over the timestamp,
 // a dot and the body.
-func Sign(secret, timestamp string, body []byte) string {
+func sign(secret, timestamp string, body []byte) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(timestamp))
 	h.Write([]byte("."))
@@ -48,7 +48,7 @@ func Verify(secret string, h http.Header, body []byte, now time.Time, tolerance 
 		return proviso.Errorf(proviso.Refused, "the webhook has no timestamp")
 	}
 	signature, ok := strings.CutPrefix(h.Get(SignatureHeader), "v1=")
-	if !ok || !hmac.Equal([]byte(signature), []byte(Sign(secret, stamp, body))) {
+	if !ok || !hmac.Equal([]byte(signature), []byte(sign(secret, stamp, body))) {
 		return proviso.Errorf(proviso.Refused, "the signature of the webhook is wrong")
 	}
 	if age := now.Sub(time.Unix(seconds, 0)).Abs(); age > tolerance {
@@ -79,7 +79,7 @@ func openWebhook(t *target, o Options, c *http.Client, now func() time.Time) (se
 func (w *webhook) send(ctx context.Context, m *Message, _ *alarm) (string, error) {
 	stamp := strconv.FormatInt(w.now().Unix(), 10)
 	return "", w.post(ctx, m.Alarm, http.Header{
-		TimestampHeader: {stamp}, SignatureHeader: {"v1=" + Sign(w.secret, stamp, m.Alarm)}, DeliveryHeader: {m.ID}, EventHeader: {m.Event},
+		TimestampHeader: {stamp}, SignatureHeader: {"v1=" + sign(w.secret, stamp, m.Alarm)}, DeliveryHeader: {m.ID}, EventHeader: {m.Event},
 	})
 }
 

@@ -32,8 +32,8 @@ const (
 	NoVersions   = "none"
 )
 
-// DefaultBuffer is the usual size of the buffer.
-const DefaultBuffer = 64 << 20
+// defaultBuffer is the usual size of the buffer.
+const defaultBuffer = 64 << 20
 
 // Limits of the buffer.
 const (

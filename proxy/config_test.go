@@ -72,9 +72,9 @@ c.yaml:2:126: expected header:NAME, such as header:X-Proviso-Agent, or a text fo
 			`c.yaml:2:19: "X-Agent" would be the name for all requests; for the header of this name write header:X-Agent (did you mean "header:X-Agent"?)`},
 		{good + "versions: system-promt\nredact:\n- {patern: x}\n- {pattern: '('}\n- {field: user}\n- {field: usr}",
 			`c.yaml:2:11: expected system-prompt or none, found "system-promt" (did you mean "system-prompt"?)
-c.yaml:4:4: unknown field "patern"; did you mean pattern?
+c.yaml:4:4: unknown field "patern"; did you mean "pattern"?
 c.yaml:5:13: the pattern is not a valid RE2 regular expression: error parsing regexp: missing closing ): ` + "`(`" + `
-c.yaml:7:11: there is no field "usr"; did you mean user?`},
+c.yaml:7:11: there is no field "usr"; did you mean "user"?`},
 		{good + "redact: [{field: user, hash_env: NONE}]", `c.yaml:2:34: the environment variable NONE is not set`},
 		{good + "record: {to: 'https://x.example', key_env: pvk_9secret8}", "c.yaml:2:44: expected the name of an environment variable that is set, such as PROVISO_API_KEY, and not its value; what is there is not shown, because it may be a key"},
 		{good + "redact: 7\nversions: 1", "c.yaml:2:9: the rules have to be a list, not a number\nc.yaml:3:11: expected system-prompt or none, found a number"},

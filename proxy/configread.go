@@ -45,11 +45,8 @@ func ReadConfig(file string, data []byte, env proviso.Env) (*Config, proviso.Mis
 		r.wrong("", "upstreams is missing, such as {openai: https://api.openai.com}")
 	}
 	slices.SortStableFunc(r.mistakes, func(a, b proviso.Mistake) int {
-		return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
+		return cmp.Or(a.More-b.More, a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
 	})
-	if r.more > 0 {
-		r.mistakes = append(r.mistakes, proviso.MoreMistakes(r.more, false))
-	}
 	if r.mistakes.Err() != nil {
 		return nil, r.mistakes
 	}
@@ -61,21 +58,15 @@ type configReader struct {
 	doc      *document.Document
 	env      proviso.Env
 	mistakes proviso.Mistakes
-	more     int // mistakes that are not in the list
 }
-
-// maxMistakes bounds the reported mistakes, because finding the position of one takes time
-// proportional to the file.
-const maxMistakes = 100
 
 // add reports a mistake and returns it, so that the caller can add details.
 func (r *configReader) add(place func(string) proviso.Place, at, message string) *proviso.Mistake {
-	if len(r.mistakes) == maxMistakes {
-		r.more++
-		return &proviso.Mistake{}
+	r.mistakes.AddAt(func() proviso.Place { return place(at) }, proviso.Mistake{Code: proviso.Invalid, Message: message})
+	if last := &r.mistakes[len(r.mistakes)-1]; last.More == 0 {
+		return last
 	}
-	r.mistakes = append(r.mistakes, proviso.Mistake{Place: place(at), Code: proviso.Invalid, Message: message})
-	return &r.mistakes[len(r.mistakes)-1]
+	return &proviso.Mistake{}
 }
 
 // wrong reports a mistake at the value that a pointer names, or at its nearest parent.
@@ -191,7 +182,7 @@ func (r *configReader) address(at string, v any) *url.URL {
 }
 
 func (r *configReader) record(at string, v any) *Record {
-	c := &Record{Sample: 1, Buffer: DefaultBuffer}
+	c := &Record{Sample: 1, Buffer: defaultBuffer}
 	o := r.members(at, v,
 		member{"to", func(at string, v any) { c.To = r.address(at, v) }},
 		member{"key_env", func(at string, v any) {
@@ -254,7 +245,7 @@ func (r *configReader) size(at string, v any) int64 {
 	}
 	if !(n >= minBuffer && n <= maxBuffer) {
 		r.wrong(at, "expected a size from 1MiB to 16GiB, such as 64MiB, found %s", shown(v))
-		return DefaultBuffer
+		return defaultBuffer
 	}
 	return int64(n)
 }

@@ -62,7 +62,7 @@ func New(o Options) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{config: o.Config, log: o.Log, silence: o.Silence, headers: o.Config.Identify.headers(), redactor: redactor,
-		budget: &budget{limit: DefaultBuffer}, builders: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+		budget: &budget{limit: defaultBuffer}, builders: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	p.log = cmp.Or(p.log, slog.New(slog.DiscardHandler))
 	p.silence = cmp.Or(p.silence, DefaultSilence)
 	if r := o.Config.Record; r != nil {

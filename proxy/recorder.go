@@ -207,11 +207,9 @@ func (r *recorder) deliver(ctx context.Context, batch [][]byte) {
 			r.log.Warn("events cannot be sent and wait", "error", why, "buffered", r.budget.used.Load())
 		}
 		pause := time.Duration(float64(wait) * (0.5 + rand.Float64()))
-		select {
-		case <-ctx.Done():
+		if transport.Wait(ctx, min(max(pause, after), maxRetry)) != nil {
 			r.drop(stopped, len(batch))
 			return
-		case <-time.After(min(max(pause, after), maxRetry)):
 		}
 		wait = min(2*wait, maxBackoff)
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 
 	"github.com/proviso-eval/proviso/stats"
@@ -204,8 +203,5 @@ func (m *Meta) agent() string {
 
 // renderBatch writes the batch result as JSON.
 func renderBatch(_ context.Context, w *bufio.Writer, in *Input) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(NewBatch(in.Meta, in.Summary))
+	return value.WriteJSON(w, NewBatch(in.Meta, in.Summary), "  ")
 }

@@ -23,9 +23,9 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 	if err != nil {
 		return err
 	}
-	word, color := "FAIL ", red
+	word, color := "FAIL ", Red
 	if status == proviso.Errored {
-		word, color = "ERROR", yellow
+		word, color = "ERROR", Yellow
 	}
 	title := row.name()
 	if d := row.description(); d != "" {
@@ -35,13 +35,13 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 		if i > 0 {
 			word = strings.Repeat(" ", len(word))
 		}
-		p.line("%s %s", p.paint(color, word), p.paint(bold, opening(line)))
+		p.line("%s %s", p.o.Paint(color, word), p.o.Paint(Bold, opening(line)))
 	}
 	p.field("prompt", p.column(row.Object))
 	p.field("vars", varsText(row))
 	p.outcome(row, status)
 	if rows > 1 {
-		p.line("%s%s", gutter, p.paint(dim, fmt.Sprintf("… and %s with this error", moreRows(rows-1))))
+		p.line("%s%s", gutter, p.o.Paint(Dim, fmt.Sprintf("… and %s with this error", moreRows(rows-1))))
 	}
 	p.w.WriteByte('\n')
 	return nil
@@ -50,7 +50,7 @@ func (p *printer) row(encoded []byte, status proviso.Status, rows int) error {
 // field shows a text with its name.
 func (p *printer) field(name, text string) {
 	for _, line := range wrap(clean(text), p.room(gutter), nameLines) {
-		p.line("%s%s%s", gutter, p.paint(dim, pad(name, nameSize)), opening(line))
+		p.line("%s%s%s", gutter, p.o.Paint(Dim, pad(name, nameSize)), opening(line))
 		name = ""
 	}
 }
@@ -121,7 +121,7 @@ func (p *printer) output(text string) {
 	}
 	name := "output"
 	for _, line := range wrap(text, p.room(gutter), limit) {
-		p.line("%s%s%s", gutter, p.paint(dim, pad(name, nameSize)), line)
+		p.line("%s%s%s", gutter, p.o.Paint(Dim, pad(name, nameSize)), line)
 		name = "│"
 	}
 }
@@ -241,9 +241,9 @@ func (p *printer) marked(before string, x *passage) {
 	if line == "" {
 		line = "(empty)"
 	}
-	p.line("%s%s%s", before, p.paint(dim, pad(x.name, nameSize)), line)
+	p.line("%s%s%s", before, p.o.Paint(Dim, pad(x.name, nameSize)), line)
 	if n > 0 {
-		p.line("%s%s%s", before, strings.Repeat(" ", nameSize+at), p.paint(red, strings.Repeat("^", n)))
+		p.line("%s%s%s", before, strings.Repeat(" ", nameSize+at), p.o.Paint(Red, strings.Repeat("^", n)))
 	}
 }
 

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // Plural returns a number with its noun in the right form.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
+func Plural(n int, noun string) string { return excerpt.Plural(n, noun) }
 
 // Percent formats a share. It shows 100 % and 0 % only if the share is exactly 1 or 0.
 func Percent(share float64) string {

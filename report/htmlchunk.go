@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"github.com/proviso-eval/proviso/value"
 )
 
 // packedRow is a [Detail] with its fields in an order that compresses better: first those
@@ -91,13 +93,11 @@ func share(rows []packedRow, uses map[string]int) ([]byte, error) {
 		rows[i].Assertions = strconv.AppendInt(nil, int64(at), 10)
 	}
 	var raw bytes.Buffer
-	e := json.NewEncoder(&raw)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(shared); err != nil {
+	if err := value.WriteJSON(&raw, shared, ""); err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		if err := e.Encode(&rows[i]); err != nil {
+		if err := value.WriteJSON(&raw, &rows[i], ""); err != nil {
 			return nil, err
 		}
 	}

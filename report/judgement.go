@@ -66,7 +66,7 @@ func (p *printer) criteria(before string, j *Judgement, output string) {
 			if i > 0 {
 				name = ""
 			}
-			p.line("%s%s%s", inner, p.paint(dim, pad(name, nameSize)), opening(line))
+			p.line("%s%s%s", inner, p.o.Paint(Dim, pad(name, nameSize)), opening(line))
 		}
 	}
 	for i := range j.Criteria {
@@ -110,11 +110,11 @@ func placeOf(e proviso.Evidence, output string) int {
 // signed shows a text after a status sign.
 func (p *printer) signed(before, status, text string) {
 	s := proviso.StatusNamed(status)
-	color := [...]string{proviso.Pass: green, proviso.Fail: red, proviso.Errored: yellow, proviso.Skip: dim}[s]
+	color := [...]string{proviso.Pass: Green, proviso.Fail: Red, proviso.Errored: Yellow, proviso.Skip: Dim}[s]
 	for i, line := range wrap(text, p.o.Width-len(before)-2, judgedLines) {
-		sign := p.paint(color, signs[s])
+		sign := p.o.Paint(color, signs[s])
 		if i > 0 {
-			sign = p.paint(dim, "│")
+			sign = p.o.Paint(Dim, "│")
 		}
 		p.line("%s%s %s", before, sign, line)
 	}

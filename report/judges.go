@@ -195,7 +195,7 @@ func (p *printer) judges() {
 	if len(list) == 0 {
 		return
 	}
-	p.line("%s", p.paint(bold, "Judge"))
+	p.line("%s", p.o.Paint(Bold, "Judge"))
 	for _, j := range list[:min(len(list), judgesShown)] {
 		p.wrapped("  ", j.Identity)
 		p.wrapped("    ", j.spent())
@@ -206,7 +206,7 @@ func (p *printer) judges() {
 	for _, d := range p.sum.doubts(p.meta) {
 		for i, line := range wrap(d.Name+": "+d.Text, p.o.Width-2, nameLines) {
 			if after, first := strings.CutPrefix(line, d.Name); first && i == 0 {
-				line = p.paint(yellow, d.Name) + after
+				line = p.o.Paint(Yellow, d.Name) + after
 			}
 			p.line("  %s", line)
 		}

@@ -180,7 +180,7 @@ func (p *printer) missed() {
 	if s == nil {
 		return
 	}
-	p.line("%s\n  %s", p.paint(bold, missedTitle), Line(s.Headline, maxMissedText))
+	p.line("%s\n  %s", p.o.Paint(Bold, missedTitle), Line(s.Headline, maxMissedText))
 	list := s.surviving()
 	for _, in := range list[:min(len(list), missedHere)] {
 		sign, _, _ := in.Group.mark()
@@ -188,10 +188,10 @@ func (p *printer) missed() {
 		if in.Line > 0 {
 			where = fmt.Sprintf("%4d", in.Line)
 		}
-		p.line("  %s %s  %s", p.paint(red, sign), where, Line(in.Text, p.o.Width-12))
+		p.line("  %s %s  %s", p.o.Paint(Red, sign), where, Line(in.Text, p.o.Width-12))
 		p.line("          %s", Line(in.Result, p.o.Width-12))
 		if in.Example != nil {
-			p.line("          %s", p.paint(dim, Line(in.Example.Of+": "+in.Example.String(), 2*p.o.Width)))
+			p.line("          %s", p.o.Paint(Dim, Line(in.Example.Of+": "+in.Example.String(), 2*p.o.Width)))
 		}
 	}
 	if more := len(list) - missedHere; more > 0 {

@@ -51,7 +51,7 @@ func (p *printer) columns() {
 	if len(list) < 2 {
 		return
 	}
-	p.line("%s", p.paint(bold, "Prompts and providers"))
+	p.line("%s", p.o.Paint(Bold, "Prompts and providers"))
 	for i := range list[:min(len(list), maxLines)] {
 		p.entry(list[i].Rows.figures(), p.columnName(i)+list[i].Rows.others())
 	}
@@ -76,7 +76,7 @@ func (p *printer) rates() {
 	if p.o.Width < besideNames {
 		title = "Assertions, with 95 % intervals"
 	}
-	p.line("%s", p.paint(bold, title))
+	p.line("%s", p.o.Paint(Bold, title))
 	for i := range list[:min(len(list), maxLines)] {
 		a := &list[i]
 		span := ""
@@ -133,7 +133,7 @@ func (p *printer) metrics() {
 	if len(lines) == 0 {
 		return
 	}
-	p.line("%s", p.paint(bold, "Metrics"))
+	p.line("%s", p.o.Paint(Bold, "Metrics"))
 	for _, line := range lines[:min(len(lines), maxLines)] {
 		p.entry(line[0], line[1])
 	}
@@ -165,7 +165,7 @@ func (p *printer) repeats() {
 	if r.Groups == 0 {
 		return
 	}
-	p.line("%s", p.paint(bold, "Repeats"))
+	p.line("%s", p.o.Paint(Bold, "Repeats"))
 	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, Plural(r.Groups, "repeated case"))
 	p.line("  %d of %d passed as often as the suite asks for", r.Met, r.Groups)
 	p.w.WriteByte('\n')

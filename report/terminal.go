@@ -21,6 +21,23 @@ type TerminalOptions struct {
 	More    string // command that shows the rest; "" means proviso show with the run's id
 }
 
+// The colours of [TerminalOptions.Paint], as parameters of a CSI sequence.
+const (
+	Bold   = "1"
+	Dim    = "2"
+	Red    = "31"
+	Green  = "32"
+	Yellow = "33"
+)
+
+// Paint colours clean text if the terminal has colours.
+func (o TerminalOptions) Paint(color, text string) string {
+	if !o.Color || color == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
 func (o TerminalOptions) sized() TerminalOptions {
 	o.Width = max(cmp.Or(max(o.Width, 0), 100), 40)
 	return o
@@ -64,23 +81,6 @@ type printer struct {
 	rows Rows
 
 	prompts []string // prompt names of the columns
-}
-
-// The colours, as parameters of a CSI sequence.
-const (
-	bold   = "1"
-	dim    = "2"
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-)
-
-// paint colours clean text.
-func (p *printer) paint(color, text string) string {
-	if !p.o.Color || text == "" {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -127,7 +127,7 @@ func (p *printer) errorTexts() {
 	if len(kinds) == 0 {
 		return
 	}
-	p.line("%s", p.paint(bold, "Errors"))
+	p.line("%s", p.o.Paint(Bold, "Errors"))
 	shown := 0
 	for _, e := range kinds[:min(len(kinds), most)] {
 		p.entry(fmt.Sprintf("%8s", Plural(e.rows, "row")), e.text)
@@ -196,9 +196,9 @@ func (p *printer) end() {
 		p.wrapped("", text)
 	}
 	text := fmt.Sprintf("%s, %s, %s",
-		p.count(green, t.Passed, "passed"), p.count(red, t.Failed, "failed"), p.count(yellow, t.Errors, "errors"))
+		p.count(Green, t.Passed, "passed"), p.count(Red, t.Failed, "failed"), p.count(Yellow, t.Errors, "errors"))
 	if t.Skipped > 0 {
-		text += ", " + p.count(yellow, t.Skipped, "skipped")
+		text += ", " + p.count(Yellow, t.Skipped, "skipped")
 	}
 	p.line("%s", text)
 }
@@ -208,5 +208,5 @@ func (p *printer) count(color string, n int, what string) string {
 	if n == 0 {
 		return text
 	}
-	return p.paint(color, text)
+	return p.o.Paint(color, text)
 }

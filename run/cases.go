@@ -181,8 +181,7 @@ func (p *Plan) prepare(ctx context.Context, c *proviso.Case) *prepared {
 }
 
 func (pc *prepared) fail(err error, pointer string) {
-	e, _ := placed(err, pointer).(*proviso.Error)
-	pc.mistakes = append(pc.mistakes, e)
+	pc.mistakes = append(pc.mistakes, proviso.WithPointer(pointer, err))
 }
 
 // cannot records why a case has no verdict: without its script, the verdict

@@ -222,7 +222,7 @@ func (p *Plan) checkDerived() {
 func (p *Plan) openMetric(d proviso.DerivedMetric) {
 	fn, err := p.compiler.Metric(d.Value)
 	if err != nil {
-		e := *placed(err, "").(*proviso.Error)
+		e := proviso.WithPointer("", err)
 		mistake := proviso.Because(err, e.Code, "derived metric %q: %v", d.Name, err)
 		mistake.Pointer, mistake.Valid = d.Pointer+"/value", e.Valid
 		p.mistake(mistake)

@@ -34,7 +34,7 @@ func (p *Plan) openHooks() {
 		}
 		var err error
 		if h.function, err = p.function(g, p.hookEntry(g)); err != nil {
-			p.mistake(placed(err, g.Pointer))
+			p.mistake(proviso.WithPointer(g.Pointer, err))
 			continue
 		}
 		p.hooks = append(p.hooks, h)
@@ -87,7 +87,7 @@ func (p *Plan) beforeAll(ctx context.Context) {
 	for _, h := range p.hooks {
 		out, err := h.call(ctx, beforeAll, value.ObjectOf("suite", now))
 		if err != nil {
-			p.mistake(placed(err, h.Pointer))
+			p.mistake(proviso.WithPointer(h.Pointer, err))
 			break
 		}
 		if changed, ok := out.At("suite").(*value.Object); ok {
@@ -167,7 +167,7 @@ func (p *Plan) replaceSuite(given, now *value.Object, h *hook) bool {
 	own := *p.Suite
 	wrong := func(format string, args ...any) bool {
 		err := proviso.Errorf(proviso.Invalid, "%s: "+format, append([]any{h.name()}, args...)...)
-		p.mistake(placed(err, h.Pointer))
+		p.mistake(proviso.WithPointer(h.Pointer, err))
 		return false
 	}
 	if list, _ := now.At("scenarios").([]any); len(list) > 0 {

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"hash"
 	"regexp"
 	"slices"
@@ -134,7 +133,7 @@ func (p *Plan) openColumns() {
 		if spec.Transform != "" {
 			t, err := p.transform(spec.Transform)
 			if err != nil {
-				p.mistake(placed(err, spec.Pointer+"/transform"))
+				p.mistake(proviso.WithPointer(spec.Pointer+"/transform", err))
 				if base.broken == nil {
 					base.broken = err // the provider's raw answer is not the output to be decided
 				}
@@ -204,7 +203,7 @@ func (p *Plan) openPromptCode(c *column) {
 	g := c.prompt.Script
 	code, err := p.promptCode(c.prompt)
 	if err != nil {
-		err = placed(err, g.Pointer)
+		err = proviso.WithPointer(g.Pointer, err)
 		c.broken = err
 		p.mistake(err)
 		return
@@ -240,20 +239,6 @@ func (p *Plan) transform(text string) (*check.Transform, error) {
 		p.scripts[text] = t
 	}
 	return t, err
-}
-
-// placed sets the pointer of err if it has none.
-func placed(err error, pointer string) error {
-	var e *proviso.Error
-	if !errors.As(err, &e) {
-		e = &proviso.Error{Code: proviso.Invalid, Message: err.Error()}
-	}
-	if e.Pointer != "" {
-		return e
-	}
-	at := *e
-	at.Pointer = pointer
-	return &at
 }
 
 // matches reports whether one of the filters names the label or the id.

@@ -82,19 +82,19 @@ func (p *Plan) checkPrompt(c *column) {
 			return
 		}
 		if e := (*proviso.Error)(nil); errors.As(err, &e) && e.Code != proviso.Invalid { // from an included file
-			p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
+			p.mistake(proviso.WithPointer(prompt.Pointer, fmt.Errorf("prompt %q: %w", short(prompt.Label), err)))
 			return
 		}
 	}
 	if p.Suite.Lenient && partial(prompt.Raw) && !wrapped(prompt.Raw) {
 		e := proviso.Errorf(proviso.Invalid, "prompt %q has a tag that is not closed on its line: like promptfoo, proviso sends the whole prompt unchanged", short(prompt.Label))
 		e.Warning = true
-		p.mistake(placed(e, prompt.Pointer))
+		p.mistake(proviso.WithPointer(prompt.Pointer, e))
 		return
 	}
 	c.uses = p.promptTemplates().Variables(prompt.Raw)
 	if err := p.promptTemplates().Check(prompt.Raw); err != nil {
-		p.mistake(placed(fmt.Errorf("prompt %q: %w", short(prompt.Label), err), prompt.Pointer))
+		p.mistake(proviso.WithPointer(prompt.Pointer, fmt.Errorf("prompt %q: %w", short(prompt.Label), err)))
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Server) putDatasetFile(c *call) error {
 	b := newDatasetBuilder()
 	body := c.slowBody(store.MaxContent)
 	for line, err := range document.Lines(body) {
-		if err = b.line(line, err); err != nil {
+		if err = b.broken(err); err != nil {
 			return s.unreadDataset(err)
 		}
 		if _, done, err := turns.Enter(ctx); err != nil {
@@ -84,8 +84,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// line records an unreadable line as a mistake; other errors end the reading.
-func (b *datasetBuilder) line(line document.Line, err error) error {
+// broken records an unreadable line as a mistake; other errors end the reading.
+func (b *datasetBuilder) broken(err error) error {
 	if broken, ok := errors.AsType[*document.LineError](err); ok {
 		b.decoder.add(Mistake{Code: broken.Code, Message: broken.Message, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt})
 		return nil

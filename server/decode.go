@@ -252,10 +252,7 @@ func (d *decoder) unknown(at, key string, names []string) {
 
 // nearestTo suggests the nearest of the valid names in a message about an unknown name.
 func nearestTo(message, name string, names []string) (with, near string) {
-	if near = document.Nearest(name, names); near != "" {
-		message += "; did you mean " + strconv.Quote(near) + "?"
-	}
-	return message, near
+	return message + document.DidYouMean(name, names), document.Nearest(name, names)
 }
 
 // shortened cuts a client's text to 80 bytes for a message.

@@ -145,8 +145,8 @@ func (s *Server) kept(c *call, location string, created bool, v any) error {
 	return c.sendResponse(store.Response{Status: status, MediaType: mediaJSON, Location: location, Body: data})
 }
 
-// suiteProblem is the problem of a suite with mistakes. It lists secrets in the suite first,
-// and never quotes their values.
+// suiteProblem is the problem of a suite, or another file, with mistakes. It lists secrets in
+// the suite first, and never quotes their values.
 func suiteProblem(list proviso.Mistakes, more int, secrets ...Mistake) error {
 	all := placed(list)
 	wrong := secrets

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // call is the state of one request.
@@ -202,13 +202,11 @@ const (
 // encode returns the JSON of a response: one line with a line break at its end, without HTML
 // escapes.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := value.EncodeJSON(v, "")
+	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}
-	return b.Bytes(), nil
+	return b, nil
 }
 
 // sendResponse sends a response. A client that has disconnected is not an

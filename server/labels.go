@@ -240,7 +240,7 @@ func (s *Server) importLabels(c *call) error {
 	if err := c.compute(func() error {
 		list, mistakes, err := label.ReadLines("body", bytes.NewReader(c.body))
 		if err == nil && len(mistakes) > 0 {
-			err = invalid(placed(mistakes))
+			err = suiteProblem(mistakes, 0)
 		}
 		lines = list
 		return err

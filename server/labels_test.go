@@ -235,6 +235,7 @@ func TestLabelFile(t *testing.T) {
 		want               string
 	}{
 		{admin, `{"label_id":"x","run":"r","by":"a","human":"pass"}` + "\n" + `{"label":1}`, ndjson, 422, `"line":2`}, {admin, `{"label_id":`, ndjson, 422, `"line":1`},
+		{admin, strings.Repeat("{}\n", 150), ndjson, 422, "150 mistakes, of which 100 are listed"},
 		{admin, "{}", "Content-Type: application/json", 415, "ndjson"}, {reader, "{}", ndjson, 403, "admin"},
 	} {
 		if got := f.ask("POST", "/v1/labels/file", tt.body, bearer(tt.secret), tt.kind); got.status != tt.status || !strings.Contains(got.body, tt.want) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -90,10 +91,8 @@ func (p *peers) stay(ctx context.Context, s *Server) {
 			pause = p.every / 10
 		}
 		p.reached(err == nil, time.Now())
-		select {
-		case <-ctx.Done():
+		if transport.Wait(ctx, pause) != nil {
 			return
-		case <-time.After(pause):
 		}
 	}
 }

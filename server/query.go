@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -30,8 +32,8 @@ func (c *call) readQuery() error {
 		switch {
 		case key == projectParam: // read by enter
 		case !slices.Contains(names, key):
-			message, _ := nearestTo("unknown parameter "+strconv.Quote(shortened(key)), key, names)
-			return &proviso.Error{Code: proviso.Invalid, Message: message, Valid: names}
+			return &proviso.Error{Code: proviso.Invalid, Valid: names,
+				Message: fmt.Sprintf("unknown parameter %q%s", shortened(key), document.DidYouMean(key, names))}
 		case len(values) > 1:
 			return proviso.Errorf(proviso.Invalid, "the parameter %s is given %d times", key, len(values))
 		}
@@ -131,23 +133,7 @@ func whole[T any](list func(context.Context, store.Page) (store.List[T], error))
 
 // all yields the items of all pages of a list. It ends after an error.
 func all[F, T any](ctx context.Context, list listing[F, T], f F) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		for page := (store.Page{Limit: store.MaxPage}); ; {
-			part, err := list(ctx, f, page)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for i := range part.Items {
-				if !yield(&part.Items[i], nil) {
-					return
-				}
-			}
-			if page.After = part.Next; part.Next == "" {
-				return
-			}
-		}
-	}
+	return store.All(ctx, store.By(list, f))
 }
 
 // sendList sends the requested page of a list, converted for clients. It also returns errors

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/otlp"
 	"github.com/proviso-eval/proviso/store"
 )
@@ -98,10 +99,8 @@ func (k *keySpans) fetch(ctx context.Context, trace string, after int64) (next i
 			}
 			return 0, 0, err
 		case store.IsPatient(ctx) && proviso.CodeOf(err) == proviso.Unavailable:
-			select {
-			case <-ctx.Done():
-				return 0, 0, ctx.Err()
-			case <-time.After(storePause):
+			if err := transport.Wait(ctx, storePause); err != nil {
+				return 0, 0, err
 			}
 			continue
 		default:

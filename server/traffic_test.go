@@ -97,7 +97,7 @@ func TestMistakesOfTraffic(t *testing.T) {
 		{"POST", "/v1/events", `{"events": []}`, `{"accepted":0,"duplicate":0,"rejected":[]}`, 202},
 		{"POST", "/v1/events?x=1", `{"events": []}`, "unknown parameter", 422},
 		{"POST", "/v1/events", `{"events": [{"id": "a", "agent": "x", "output": "` + strings.Repeat("y", 10<<20) + `"}]}`, "the body has more than", 413},
-		{"POST", "/v1/feedback", `{"event": "e", "vlaue": 1}`, `did you mean value?`, 422},
+		{"POST", "/v1/feedback", `{"event": "e", "vlaue": 1}`, `did you mean \"value\"?`, 422},
 		{"POST", "/v1/feedback", `{"event": "e", "value": 2}`, "value has to be 1 or -1, not 2", 422},
 		{"POST", "/v1/feedback", `7`, "the body has to be an object", 422},
 		{"GET", "/v1/events?segment=de", "", "segment has to be a name and a value such as lang:de", 422},

@@ -257,8 +257,8 @@ func (c *call) nearestWatch(name string, err error) error {
 func nearestOf(err error, name string, names []string, prefix string) error {
 	e := &proviso.Error{Code: proviso.NotFound, Message: err.Error()}
 	if near := document.Nearest(name, names); near != "" {
-		e.Message += "; did you mean " + prefix + near + "?"
 		e.Valid = []string{prefix + near}
+		e.Message += document.DidYouMean(prefix+near, e.Valid)
 	}
 	return e
 }
@@ -273,7 +273,7 @@ func (s *Server) checkTarget(target string) error {
 // unknownAgent adds a warning if other agents sent events and the watch's agent did not.
 func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 	var names []string
-	for a, err := range all(c.r.Context(), whole(c.kept.ListAgents), struct{}{}) {
+	for a, err := range store.All(c.r.Context(), c.kept.ListAgents) {
 		if err != nil {
 			return nil, err
 		}
@@ -283,8 +283,8 @@ func (c *call) unknownAgent(agent string, warnings []string) ([]string, error) {
 		return warnings, nil
 	}
 	text := "no event of the agent " + quotedShort(agent) + " has come yet"
-	if near := document.Nearest(agent, names); near != "" {
-		text += "; did you mean " + quotedShort(near) + "?"
+	if hint := document.DidYouMean(agent, names); hint != "" {
+		text += hint
 	} else if len(names) <= 10 {
 		text += "; the agents are " + strings.Join(names, ", ")
 	}

@@ -197,7 +197,7 @@ func TestWatchMistakes(t *testing.T) {
 	f.wants("PUT", "/v1/assertion-sets/replies", sorrySet, 201)
 	for _, c := range []struct{ body, pointer, message string }{
 		{`{"match": {"agent": "a"}, "assertions": "set:none"}`, "/assertions", "there is no assertion set"},
-		{`{"match": {"agent": "a"}, "assertions": "set:repliez"}`, "/assertions", "did you mean set:replies?"},
+		{`{"match": {"agent": "a"}, "assertions": "set:repliez"}`, "/assertions", "did you mean \"set:replies\"?"},
 		{`{"match": {"agent": "a"}, "assertions": "set:replies@1@2"}`, "/assertions", "set:NAME@VERSION"},
 		{`{"match": {"agent": "a", "where": "segment.lang"}, "assertions": "set:replies"}`, "/match/where", "it returns a text, not true or false"},
 		{`{"match": {"agent": "a\u0007"}, "assertions": "set:replies"}`, "/match/agent", "without control characters"},

@@ -95,11 +95,11 @@ func TestNearestWatch(t *testing.T) {
 	f.wants("PUT", "/v1/assertion-sets/replies", sorrySet, 201)
 	f.wants("PUT", "/v1/watches/tone", plainWatch, 201)
 	for _, path := range []string{"/v1/watches/tne", "/v1/watches/tne/series", "/v1/watches/tne/thumbs", "/v1/watches/tne/differences", "/v1/watches/tne/verdicts", "/v1/alarms?watch=tne", "/v1/events?watch=tne"} {
-		if got := f.wants("GET", path, "", 404); !strings.Contains(got.body, "did you mean tone?") {
+		if got := f.wants("GET", path, "", 404); !strings.Contains(got.body, `did you mean \"tone\"?`) {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}
-	if got := f.wants("PUT", "/v1/label-queues/q", `{"filter": "watch=tne"}`, 422); !strings.Contains(got.body, "did you mean tone?") {
+	if got := f.wants("PUT", "/v1/label-queues/q", `{"filter": "watch=tne"}`, 422); !strings.Contains(got.body, `did you mean \"tone\"?`) {
 		t.Error(got.body)
 	}
 }

@@ -68,7 +68,7 @@ func (w *watches) of(ctx context.Context, p store.Project) ([]*liveWatch, error)
 	}
 	in := w.m.s.o.Store.In(p)
 	l := &watchList{read: time.Now()}
-	for stored, err := range all(ctx, whole(in.ListWatches), struct{}{}) {
+	for stored, err := range store.All(ctx, in.ListWatches) {
 		if err != nil {
 			return nil, err
 		}

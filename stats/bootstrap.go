@@ -124,22 +124,3 @@ func quantileOf(sorted []float64, p float64) float64 {
 }
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
-
-// ClusterMean returns a statistic for [Bootstrap.Interval]: the mean of all values in
-// the sampled clusters. It is NaN if they are empty.
-func ClusterMean(clusters [][]float64) func(sample []int) float64 {
-	sums := make([]float64, len(clusters))
-	for i, c := range clusters {
-		for _, v := range c {
-			sums[i] += v
-		}
-	}
-	return func(sample []int) float64 {
-		sum, n := 0.0, 0
-		for _, i := range sample {
-			sum += sums[i]
-			n += len(clusters[i])
-		}
-		return sum / float64(n)
-	}
-}

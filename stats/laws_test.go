@@ -301,15 +301,15 @@ func TestBadInput(t *testing.T) {
 			return err
 		},
 		"one cluster": func() error {
-			_, err := stats.Bootstrap{Confidence: 0.95}.Interval(1, stats.ClusterMean([][]float64{{1}}))
+			_, err := stats.Bootstrap{Confidence: 0.95}.Interval(1, clusterMean([][]float64{{1}}))
 			return err
 		},
 		"empty clusters": func() error {
-			_, err := stats.Bootstrap{Confidence: 0.95}.Interval(2, stats.ClusterMean([][]float64{{}, {}}))
+			_, err := stats.Bootstrap{Confidence: 0.95}.Interval(2, clusterMean([][]float64{{}, {}}))
 			return err
 		},
 		"a replicate": func() error {
-			_, err := stats.Bootstrap{Confidence: 0.95, Replicates: 1}.Interval(2, stats.ClusterMean([][]float64{{1}, {0}}))
+			_, err := stats.Bootstrap{Confidence: 0.95, Replicates: 1}.Interval(2, clusterMean([][]float64{{1}, {0}}))
 			return err
 		},
 	}
@@ -350,7 +350,7 @@ func TestPerfectAgreement(t *testing.T) {
 // If all samples are equal, there is no spread to estimate.
 func TestBootstrapOfOneValue(t *testing.T) {
 	t.Parallel()
-	got, err := stats.Bootstrap{Confidence: 0.95}.Interval(3, stats.ClusterMean([][]float64{{1, 1}, {1}, {1, 1, 1}}))
+	got, err := stats.Bootstrap{Confidence: 0.95}.Interval(3, clusterMean([][]float64{{1, 1}, {1}, {1, 1, 1}}))
 	if want := (stats.Estimate{Value: 1, Interval: stats.Interval{Low: 1, High: 1}}); err != nil || got != want {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -39,22 +39,20 @@ func McNemar(onlyFirst, onlySecond int, side Side, midP bool) (float64, error) {
 	if n == 0 {
 		return 1, nil
 	}
-	p := atLeast(k, n, 0.5)
+	p := atLeast(k, n)
 	if midP {
-		p = (p + atLeast(k+1, n, 0.5)) / 2
+		p = (p + atLeast(k+1, n)) / 2
 	}
 	return min(1, sides*p), nil
 }
 
-// atLeast returns the probability of k or more successes in n trials.
-func atLeast(k, n int, success float64) float64 {
+// atLeast returns the probability of k or more heads in n throws of a coin.
+func atLeast(k, n int) float64 {
 	switch {
 	case k <= 0:
 		return 1
-	case k > n || success <= 0:
+	case k > n:
 		return 0
-	case success >= 1:
-		return 1
 	}
-	return mathext.RegIncBeta(float64(k), float64(n-k+1), success)
+	return mathext.RegIncBeta(float64(k), float64(n-k+1), 0.5)
 }

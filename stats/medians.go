@@ -58,6 +58,6 @@ func median(values []float64) (value, deviation float64) {
 		return value, 0
 	}
 	rank := max(1, int(math.Round(float64(n)/2-math.Sqrt(float64(n)))))
-	outside := 1 - atLeast(rank, n, 0.5) // fewer than rank values lie below the median
+	outside := 1 - atLeast(rank, n) // fewer than rank values lie below the median
 	return value, (sorted[n-rank] - sorted[rank-1]) / (2 * normalQuantile(1-outside))
 }

@@ -198,8 +198,8 @@ func signTail(groups []signGroup, sum int) (tail, point float64) {
 	if len(groups) == 1 {
 		g := groups[0]
 		k := (sum/g.size + g.count) / 2
-		tail = atLeast(k, g.count, 0.5)
-		return tail, tail - atLeast(k+1, g.count, 0.5)
+		tail = atLeast(k, g.count)
+		return tail, tail - atLeast(k+1, g.count)
 	}
 	reach := signReach(groups)
 	if sum > reach {

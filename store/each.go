@@ -1,26 +1,45 @@
 package store
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
-// Each calls do with every item of a list. It reads the list a page at a time.
-func Each[T any](ctx context.Context, read func(context.Context, Page) (List[T], error), do func(*T) error) error {
-	for page := (Page{Limit: MaxPage}); ; {
-		list, err := read(ctx, page)
-		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			if err := do(&list.Items[i]); err != nil {
-				return err
+// All yields the items of a list, which it reads a page at a time. It ends after an error.
+func All[T any](ctx context.Context, read func(context.Context, Page) (List[T], error)) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for page := (Page{Limit: MaxPage}); ; {
+			list, err := read(ctx, page)
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-		}
-		if page.After = list.Next; list.Next == "" {
-			return nil
+			for i := range list.Items {
+				if !yield(&list.Items[i], nil) {
+					return
+				}
+			}
+			if page.After = list.Next; list.Next == "" {
+				return
+			}
 		}
 	}
 }
 
-// By binds a filter to a list method, for [Each].
+// Each calls do with every item of a list, as [All] yields them.
+func Each[T any](ctx context.Context, read func(context.Context, Page) (List[T], error), do func(*T) error) error {
+	for item, err := range All(ctx, read) {
+		if err != nil {
+			return err
+		}
+		if err := do(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// By binds a filter to a list method, for [All] and [Each].
 func By[T, F any](list func(context.Context, F, Page) (List[T], error), f F) func(context.Context, Page) (List[T], error) {
 	return func(ctx context.Context, p Page) (List[T], error) { return list(ctx, f, p) }
 }

@@ -11,17 +11,13 @@ import (
 // AllKeys returns all keys.
 func AllKeys(ctx context.Context, keys Keys) ([]Key, error) {
 	var list []Key
-	for p := (Page{Limit: MaxPage}); ; {
-		l, err := keys.ListKeys(ctx, p)
+	for k, err := range All(ctx, keys.ListKeys) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, l.Items...)
-		if l.Next == "" {
-			return list, nil
-		}
-		p.After = l.Next
+		list = append(list, *k)
 	}
+	return list, nil
 }
 
 // FindKey finds a key by its id, by its name if only one active key has it, or by its secret.

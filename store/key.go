@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/glob"
 )
 
 // Scope is a right of an API key.
@@ -87,6 +88,35 @@ type Key struct {
 	Revoked   time.Time // zero if it is in force
 }
 
+// KeyFile is the form of a key in files and in the output of commands. Times that have not
+// come are nil.
+type KeyFile struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Project   Project    `json:"project"`
+	Hint      string     `json:"hint"`
+	Secret    string     `json:"secret,omitempty"` // only of a new key
+	Scopes    []Scope    `json:"scopes"`
+	Budget    *float64   `json:"budget"`
+	Spent     float64    `json:"spent"`
+	Providers []string   `json:"providers"`
+	Created   time.Time  `json:"created"`
+	LastUsed  *time.Time `json:"last_used"`
+	Revoked   *time.Time `json:"revoked"`
+}
+
+// File returns the key as a [KeyFile], with its secret unless that is "".
+func (k Key) File(secret string) KeyFile {
+	come := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	return KeyFile{k.ID, k.Name, k.Project, k.Hint, secret, k.Scopes, k.Budget, k.Spent, append([]string{}, k.Providers...),
+		k.Created, come(k.LastUsed), come(k.Revoked)}
+}
+
 // Can reports whether the key has a scope, or admin. A revoked key has no
 // scope.
 func (k Key) Can(s Scope) bool {
@@ -99,34 +129,7 @@ func (k Key) MayAsk(provider string) bool {
 	if len(k.Providers) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(k.Providers, func(glob string) bool { return matches(glob, provider) })
-}
-
-// matches reports whether a glob matches a whole text, in time at most
-// proportional to the product of their lengths.
-func matches(glob, text string) bool {
-	g, t := []rune(glob), []rune(text)
-	i, j := 0, 0
-	star, from := -1, 0 // position of the last star, and of the text after its match
-	for j < len(t) {
-		switch {
-		case i < len(g) && g[i] == '*':
-			star, from = i, j
-			i++
-		case i < len(g) && (g[i] == '?' || g[i] == t[j]):
-			i++
-			j++
-		case star >= 0:
-			from++
-			i, j = star+1, from
-		default:
-			return false
-		}
-	}
-	for i < len(g) && g[i] == '*' {
-		i++
-	}
-	return i == len(g)
+	return slices.ContainsFunc(k.Providers, func(pattern string) bool { return glob.Match(pattern, provider) })
 }
 
 // Check returns why a key is invalid, or nil.

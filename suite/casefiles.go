@@ -114,7 +114,7 @@ func (r *reading) fileStreams(doc *document.Document, pointer, ref string, confi
 		return nil
 	}
 	if config != nil {
-		r.warn(doc, pointer+"/config", nil, "only code reads a config; %s is read as data", name)
+		r.warn(doc, pointer+"/config", "only code reads a config; %s is read as data", name)
 	}
 	names := r.glob(doc, pointer, name)
 	var out []stream

@@ -103,9 +103,9 @@ func (r *reading) mistake(d *document.Document, pointer, code string, valid []st
 }
 
 // warn records a mistake that does not keep the suite from running.
-func (r *reading) warn(d *document.Document, pointer string, valid []string, format string, args ...any) {
+func (r *reading) warn(d *document.Document, pointer, format string, args ...any) {
 	m := proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Warning: true}
-	r.record(d, pointer, m, valid)
+	r.record(d, pointer, m, nil)
 }
 
 // unsupported records that proviso does not support the value at pointer. With

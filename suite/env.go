@@ -106,7 +106,7 @@ func isQuestion(assertion *value.Object, key string) bool {
 // warnUnset warns of an unset environment variable, unless it was refused.
 func (r *reading) warnUnset(d *document.Document, pointer, name string) {
 	if r.trust == nil || slices.Contains(r.trust.Env, name) {
-		r.warn(d, pointer, nil, "the environment has no %s", name)
+		r.warn(d, pointer, "the environment has no %s", name)
 	}
 }
 

@@ -87,7 +87,7 @@ func (r *reading) envFiles(doc *document.Document, cfg *value.Object) []envFile 
 				at = document.Join(at, i)
 			}
 			if r.trust != nil {
-				r.warn(doc, at, nil, "%s is not read: an untrusted suite brings no environment files", quoteName(name))
+				r.warn(doc, at, "%s is not read: an untrusted suite brings no environment files", quoteName(name))
 				continue
 			}
 			files = append(files, envFile{name, r.files.dir, at})

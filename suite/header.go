@@ -46,7 +46,7 @@ func (r *reading) share(doc *document.Document, at string, v any) float64 {
 		return f
 	}
 	if r.promptfoo {
-		r.warn(doc, at, nil, "threshold is ignored: it must be a number from 0 to 1, not %s, and promptfoo has no such key", kind.Shown(v))
+		r.warn(doc, at, "threshold is ignored: it must be a number from 0 to 1, not %s, and promptfoo has no such key", kind.Shown(v))
 	} else {
 		r.mistake(doc, at, proviso.Invalid, nil, "the threshold must be a number from 0 to 1, not %s", kind.Shown(v))
 	}

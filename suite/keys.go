@@ -43,11 +43,11 @@ func (r *reading) keys(d *document.Document, pointer string, o *value.Object, ta
 			r.wrongKey(d, at, row)
 		case row.Support != supported && asksNothing(v):
 		case row.Support == unsupported && row.Beside != "" && r.promptfoo && o.Has(row.Beside):
-			r.warn(d, at, nil, "%s is ignored; the %s are run", key, row.Beside)
+			r.warn(d, at, "%s is ignored; the %s are run", key, row.Beside)
 		case row.Support == unsupported:
 			r.unsupported(d, at, "proviso does not support %s: %s", key, row.Doc)
 		case row.Support == ignored:
-			r.warn(d, at, nil, "%s is ignored: %s", key, row.Doc)
+			r.warn(d, at, "%s is ignored: %s", key, row.Doc)
 		case !row.Kind.Has(v):
 			r.mistake(d, at, proviso.Invalid, nil, "%s takes %s, not %s", key, row.Kind, kind.Shown(v))
 		}

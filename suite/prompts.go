@@ -30,7 +30,7 @@ func (r *reading) prompts(doc *document.Document, cfg *value.Object) []proviso.P
 	switch v := v.(type) {
 	case nil:
 		if !mayHavePrompt(cfg) {
-			r.warn(doc, "", nil, "the suite has no prompts, and no case has the variable prompt to send instead")
+			r.warn(doc, "", "the suite has no prompts, and no case has the variable prompt to send instead")
 		}
 		return []proviso.Prompt{{Label: defaultPrompt, Raw: defaultPrompt}}
 	case *value.Object:
@@ -249,7 +249,7 @@ func (p *promptReader) blank(doc *document.Document, at, s string, base *proviso
 		p.wrong(doc, at, "the prompt is empty")
 		return
 	}
-	p.warn(doc, at, nil, "the prompt is empty and is sent as it is")
+	p.warn(doc, at, "the prompt is empty and is sent as it is")
 	p.keep(*base, s, "")
 }
 

@@ -251,6 +251,6 @@ func (p *providerReader) dollar(doc *document.Document, at, s string) {
 		if m[2] != "" {
 			filled += " or '" + m[3] + "'"
 		}
-		p.warn(doc, at, nil, "%s is not filled in; write {{ %s }}", m[0], filled)
+		p.warn(doc, at, "%s is not filled in; write {{ %s }}", m[0], filled)
 	}
 }

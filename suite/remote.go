@@ -31,7 +31,7 @@ func (r *reading) remoteStreams(doc *document.Document, pointer, ref, prefix str
 	switch {
 	case errors.Is(err, dataset.ErrNoCopy):
 		r.unseen++
-		r.warn(doc, pointer, nil, "the cases of %s were not checked: this command does not use the network, and there is no local copy", shown)
+		r.warn(doc, pointer, "the cases of %s were not checked: this command does not use the network, and there is no local copy", shown)
 		return nil
 	case err != nil:
 		m := mistakeOf(err)

@@ -112,7 +112,7 @@ func (r *reading) asksOnce(doc *document.Document, cfg *value.Object, s *caseSou
 	}
 	tests, written := cfg.Get("tests")
 	if list, isList := tests.([]any); r.promptfoo && isList && len(list) == 0 {
-		r.warn(doc, "/tests", nil, "the list of cases is empty: each prompt runs once, without variables")
+		r.warn(doc, "/tests", "the list of cases is empty: each prompt runs once, without variables")
 		return true
 	}
 	return !written

@@ -217,7 +217,7 @@ func (r *reading) confineHeader(s *proviso.Suite, doc *document.Document, cfg *v
 	flags, _ := cfg.At("commandLineOptions").(*value.Object)
 	for at, v := range map[string]any{"/outputPath": cfg.At("outputPath"), "/commandLineOptions/output": flags.At("output")} {
 		if len(texts(v)) > 0 {
-			r.warn(doc, at, nil, "an untrusted suite writes no report; name it with -o")
+			r.warn(doc, at, "an untrusted suite writes no report; name it with -o")
 		}
 	}
 	s.Outputs, s.Options.Write = nil, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/dataset"
 )
@@ -18,7 +19,7 @@ func newCache(a *app) *cobra.Command {
 			for _, kept := range []struct{ dir, noun string }{{a.cacheDir(keptAnswers), "answer"}, {a.cacheDir(keptVerdicts), "verdict"}, {a.cacheDir(keptCells), "matrix row"}} {
 				n, err := blobs.Open(kept.dir).Clear()
 				if err != nil {
-					return coded(err)
+					return proviso.WithCode(proviso.Unavailable, err)
 				}
 				if _, err := fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, kept.noun), kept.dir); err != nil {
 					return err
@@ -26,7 +27,7 @@ func newCache(a *app) *cobra.Command {
 			}
 			n, err := dataset.Clear(a.cacheDir(keptCases))
 			if err != nil {
-				return coded(err)
+				return proviso.WithCode(proviso.Unavailable, err)
 			}
 			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural(n, "file")+" of cases", a.cacheDir(keptCases))
 			return err

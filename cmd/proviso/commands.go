@@ -174,11 +174,7 @@ func noCommand(parent *cobra.Command, args []string) error {
 	for _, c := range parent.Commands() {
 		names = append(names, c.Name())
 	}
-	hint := seeHelp(parent)
-	if near := document.Nearest(args[0], names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return usageError{err: fmt.Errorf("unknown command %q", args[0]), hint: hint}
+	return usageError{err: fmt.Errorf("unknown command %q", args[0]), hint: nearestOr(args[0], names, seeHelp(parent))}
 }
 
 // group returns a command that only holds other commands.

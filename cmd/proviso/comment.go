@@ -139,7 +139,7 @@ func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 		return nil
 	}
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	if posted.Edited {
 		a.warn("somebody edited the comment; the edit is overwritten")

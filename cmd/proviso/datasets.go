@@ -120,7 +120,7 @@ func (a *app) listDatasets(ctx context.Context, f *datasetFlags, format string) 
 		list = append(list, d)
 	}
 	if format == formatJSON {
-		return a.printJSON(list)
+		return value.WriteJSON(a.out, list, "")
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tVERSION\tCASES\tCHANGED")

@@ -17,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/doctor"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/suite"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // doctorFlags are the flags of doctor.
@@ -57,7 +58,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 		return err
 	}
 	if f.format == formatJSON {
-		err = writeJSON(a.out, d)
+		err = value.WriteJSON(a.out, d, "  ")
 	} else {
 		_, err = a.out.Write(d.Text(a.terminal(false)))
 	}

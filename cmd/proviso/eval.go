@@ -229,7 +229,7 @@ func (a *app) run(ctx context.Context, f *evalFlags, outputs []output, first fun
 		}
 	}
 	if err != nil {
-		return s, out, a.cutShort(out, coded(err))
+		return s, out, a.cutShort(out, proviso.WithCode(proviso.Unavailable, err))
 	}
 	if !f.trust.untrusted {
 		out.Meta.Trust = a.trustOf(s.Dir)
@@ -270,7 +270,7 @@ func (a *app) report(ctx context.Context, f *evalFlags, s *loaded, out *run.Outc
 		out.Meta.Decision = report.PassRateDecision(out.Summary, f.passRate, verdictCode(out.Totals, f.passRate, exitFailed) == exitFailed)
 	}
 	failed := writeReports(ctx, outputs, out.Meta, out.Summary, out.Rows)
-	return coded(errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil)))
+	return proviso.WithCode(proviso.Unavailable, errors.Join(failed, report.Terminal(a.out, a.terminal(!f.noTable), out.Meta, out.Summary, out.Rows), a.annotate(ctx, out, nil)))
 }
 
 // exit prints how the run ended, unless the report does so.

@@ -212,10 +212,8 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 			fmt.Fprintln(r.a.err, "proviso: "+printable("the run "+report.Line(state.Waits, 400)))
 		}
 		again, waits = state.Error, state.Waits
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(followEvery):
+		if err := transport.Wait(ctx, followEvery); err != nil {
+			return err
 		}
 	}
 }
@@ -328,10 +326,8 @@ func (r *remote) patiently(ctx context.Context, do func() error) error {
 			said = true
 			r.a.warn(fmt.Sprintf("%v; trying again for %g minutes", err, reachableFor.Minutes()))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := transport.Wait(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 )
 
@@ -308,5 +309,26 @@ func TestOnUnready(t *testing.T) {
 	front.Close()
 	if code, _, errs := onCommand(t, filepath.Join(dir, "suite"), model.URL, nil, "eval", "--on", front.URL); code != exitUndecided || strings.Contains(errs, "trying again") {
 		t.Errorf("nobody there: %d %s", code, errs)
+	}
+}
+
+// TestEvalOnLargeFile: a file that is too large to send is refused before it is read.
+func TestEvalOnLargeFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own, large := filepath.Join(dir, "proviso.yaml"), filepath.Join(dir, "cases.jsonl")
+	for _, name := range []string{own, large} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(large, maxInput+1); err != nil { // the file has no blocks on the disk
+		t.Fatal(err)
+	}
+	r := &remote{a: &app{}, files: &seenFiles{}}
+	r.files.add(large)
+	_, err := r.bundle(&loaded{Suite: &proviso.Suite{Dir: dir, File: own}})
+	if proviso.CodeOf(err) != proviso.Limit {
+		t.Error(err)
 	}
 }

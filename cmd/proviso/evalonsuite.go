@@ -27,17 +27,17 @@ type sentSuite struct {
 
 // bundle reads the suite and the files beside it that were looked up. Files whose names begin with
 // a dot, such as .env, are not sent.
-func (s *seenFiles) bundle(of *loaded) (*sentSuite, error) {
+func (r *remote) bundle(of *loaded) (*sentSuite, error) {
 	out := &sentSuite{Name: remoteName(of), Files: map[string]string{}}
 	dir, err := filepath.Abs(of.Dir)
 	if err != nil {
 		return nil, err
 	}
 	own := filepath.Join(dir, filepath.Base(of.File))
-	if out.Suite, err = sentText(own); err != nil {
+	if out.Suite, err = r.a.sentText(own); err != nil {
 		return nil, err
 	}
-	for _, path := range s.sorted() {
+	for _, path := range r.files.sorted() {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (s *seenFiles) bundle(of *loaded) (*sentSuite, error) {
 		if info, err := os.Stat(abs); err != nil || !info.Mode().IsRegular() {
 			continue // it was looked up but does not exist
 		}
-		if out.Files[filepath.ToSlash(rel)], err = sentText(abs); err != nil {
+		if out.Files[filepath.ToSlash(rel)], err = r.a.sentText(abs); err != nil {
 			return nil, err
 		}
 	}
@@ -60,8 +60,8 @@ func hiddenFile(rel string) bool {
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
 }
 
-func sentText(path string) (string, error) {
-	data, err := os.ReadFile(path)
+func (a *app) sentText(path string) (string, error) {
+	data, err := a.readInput(path, "text for a server")
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +87,7 @@ func remoteName(s *loaded) string {
 
 // start sends the suite and starts its run.
 func (r *remote) start(ctx context.Context, f *evalFlags, s *loaded) error {
-	sent, err := r.files.bundle(s)
+	sent, err := r.bundle(s)
 	if err != nil {
 		return err
 	}

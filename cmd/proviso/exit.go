@@ -42,16 +42,6 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// coded gives an error a code, unless it has one or is nil. The code means that something a command
-// needs is missing or cannot be written.
-func coded(err error) error {
-	var e *proviso.Error
-	if err == nil || errors.As(err, &e) {
-		return err
-	}
-	return proviso.Errorf(proviso.Unavailable, "%w", err)
-}
-
 // verdictCode returns the exit code of a finished run in which a given share of the rows must pass.
 // The run fails if too few rows would pass even if all undecided rows passed. It succeeds if enough
 // rows pass even if all undecided rows failed. Shares are compared as float64, so that a decimal

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -99,11 +100,12 @@ func oneOf(flag, value string, valid []string) error {
 	if slices.Contains(valid, value) {
 		return nil
 	}
-	hint := "it may be left out"
-	if near := document.Nearest(value, valid); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return badValue(flag, orList(valid), value, hint)
+	return badValue(flag, orList(valid), value, nearestOr(value, valid, "it may be left out"))
+}
+
+// nearestOr returns a hint with the nearest of the valid names, or another hint if none is near.
+func nearestOr(name string, valid []string, otherwise string) string {
+	return cmp.Or(strings.TrimPrefix(document.DidYouMean(name, valid), "; "), otherwise)
 }
 
 // choiceVar adds a flag whose value is one of the valid texts. The default need not be among them.

@@ -119,17 +119,17 @@ func (g *gating) checkOut(ctx context.Context, s *loaded) ([]string, error) {
 	}
 	dir, err := os.MkdirTemp("", "proviso-base-")
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	flags := g.f.evalFlags
 	flags.outputs, flags.configs, flags.seen, flags.file, flags.commit = nil, nil, nil, s.File, snap.Commit
 	g.commit = &commitSuite{dir: dir, flags: flags}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	defer root.Close()
 	configs := g.f.configs
@@ -142,7 +142,7 @@ func (g *gating) checkOut(ctx context.Context, s *loaded) ([]string, error) {
 			return nil, proviso.Errorf(proviso.Invalid, "%s is not in the repository %s", name, snap.Root)
 		}
 		if there, err := snap.Write(root, inner); err != nil {
-			return nil, coded(err)
+			return nil, proviso.WithCode(proviso.Unavailable, err)
 		} else if !there && !strings.ContainsAny(inner, "*?[{") {
 			return nil, errNewSuite
 		}
@@ -153,7 +153,7 @@ func (g *gating) checkOut(ctx context.Context, s *loaded) ([]string, error) {
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not in the repository %s", s.Dir, snap.Root)
 	}
 	if _, err := snap.Write(root, folder); err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	return snap.Notes, g.complete(ctx, snap, root)
 }
@@ -179,7 +179,7 @@ func (g *gating) complete(ctx context.Context, snap *githistory.Snapshot, root *
 			}
 			written, err := snap.Write(root, filepath.ToSlash(rel))
 			if err != nil {
-				return coded(err)
+				return proviso.WithCode(proviso.Unavailable, err)
 			}
 			more = more || written
 		}

@@ -61,8 +61,8 @@ func (f *gateFlags) register(fs *pflag.FlagSet) {
 
 // check finds mistakes in the flags that cobra does not detect.
 func (f *gateFlags) check() error {
-	usage := func(format string, args ...any) error {
-		return usageError{fmt.Errorf(format, args...), "see `proviso gate --help`"}
+	usage := func(message string) error {
+		return usageError{errors.New(message), "see `proviso gate --help`"}
 	}
 	switch {
 	case f.baseline != "" && f.baseRef != "":

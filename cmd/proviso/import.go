@@ -15,7 +15,6 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/convert"
-	"github.com/proviso-eval/proviso/internal/document"
 )
 
 // maxImported limits the total size of imported files, in bytes.
@@ -101,10 +100,7 @@ func toolNamed(name string, tools []convert.Tool, help string) (convert.Tool, er
 
 // unknownTool is the mistake for a tool that is not in the table.
 func unknownTool(name string, known []string, help string) error {
-	hint := "the tools are " + strings.Join(known, ", ")
-	if near := document.Nearest(name, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	hint := nearestOr(name, known, "the tools are "+strings.Join(known, ", "))
 	return usageError{fmt.Errorf("unknown tool %q", name), hint + "; see `" + help + "`"}
 }
 
@@ -171,16 +167,16 @@ func writeNew(dir string, files []convert.File, hint string) error {
 		case err == nil:
 			return proviso.Errorf(proviso.Invalid, "%s exists already, and no file is changed: %s", name, hint)
 		case !errors.Is(err, fs.ErrNotExist):
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 	}
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 		if err := createFile(name, f.Data); err != nil {
-			return coded(err)
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 	}
 	return nil

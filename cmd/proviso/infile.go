@@ -78,6 +78,9 @@ func nearFile(name string) string {
 // maxInput bounds the files that commands read into memory, in bytes.
 const maxInput = 256 << 20
 
+// maxSettings bounds the files that only configure a command, in bytes.
+const maxSettings = 1 << 20
+
 // openInput opens a file as a stream, or standard input for -.
 func (a *app) openInput(name, holds string) (io.ReadCloser, error) {
 	if name == "-" {
@@ -98,12 +101,18 @@ func (a *app) readBounded(name, holds string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+	longer := proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read; expected %s", shownName(name), most>>20, holds)
+	if f, ok := file.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Size() > most {
+			return nil, longer
+		}
+	}
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err != nil {
 		return nil, proviso.Errorf(proviso.NotFound, "read %s: %w", shownName(name), err)
 	}
 	if int64(len(data)) > most {
-		return nil, proviso.Errorf(proviso.Limit, "%s is longer than the %d MiB that are read; expected %s", shownName(name), most>>20, holds)
+		return nil, longer
 	}
 	return data, nil
 }

@@ -113,7 +113,7 @@ func writeSchema(dir string) error {
 		return err
 	}
 	if err := createFile(filepath.Join(dir, schemaName), text); !errors.Is(err, os.ErrExist) {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ type workflow struct {
 func newWorkflow(system, dir string) (*workflow, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	root := full
 	for at := full; ; at = filepath.Dir(at) {
@@ -221,7 +221,7 @@ func newWorkflow(system, dir string) (*workflow, error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Join(full, suite.Name))
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	rel = filepath.ToSlash(rel)
 	if !regexp.MustCompile(`^[A-Za-z0-9._/-]+$`).MatchString(rel) { // then no quotes are needed, neither in YAML nor in a shell
@@ -244,10 +244,10 @@ func newWorkflow(system, dir string) (*workflow, error) {
 
 func (a *app) writeWorkflow(w *workflow) error {
 	if err := os.MkdirAll(filepath.Dir(w.name), 0o755); err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	if err := createFile(w.name, []byte(w.text)); err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	_, err := fmt.Fprintf(a.out, "Wrote %s, which runs %s. Commit it.\n", printable(shortPath(w.name)), printable(w.suite))
 	return err

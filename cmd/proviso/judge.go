@@ -22,6 +22,7 @@ import (
 	"github.com/proviso-eval/proviso/judge/criteria"
 	"github.com/proviso-eval/proviso/judge/lint"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // judgeCommand holds the flags of judge.
@@ -149,7 +150,7 @@ func (a *app) judge(ctx context.Context, f *judgeCommand, args []string) error {
 	}
 	a.sayModels(f.asked)
 	if err := a.printResponse(req, resp, f.format); err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	return exitWith(responseCode(resp))
 }
@@ -199,7 +200,7 @@ func (a *app) request(name string) (*judge.Request, *document.Document, error) {
 func (a *app) requestMistakes(doc *document.Document, err error) error {
 	var wrong judge.Mistakes
 	if !errors.As(err, &wrong) {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	var list proviso.Mistakes
 	for _, e := range wrong {
@@ -259,13 +260,13 @@ func (a *app) printResponse(req *judge.Request, resp *judge.Response, format str
 		_, err := io.WriteString(a.out, resp.Text(req, a.terminal(true)))
 		return err
 	}
-	return a.printJSON(resp)
+	return value.WriteJSON(a.out, resp, "")
 }
 
 // judgeTemplates lists the shipped criteria.
 func (a *app) judgeTemplates(format string) error {
 	if format == formatJSON {
-		return a.printJSON(criteria.Templates())
+		return value.WriteJSON(a.out, criteria.Templates(), "")
 	}
 	_, err := io.WriteString(a.out, criteria.Text(criteria.Templates()))
 	return err
@@ -297,16 +298,16 @@ func (a *app) judgeAttack(ctx context.Context, f *judgeCommand) error {
 	case errors.As(err, &e) && len(e.Valid) > 0:
 		return usageError{err, "expected " + strings.Join(e.Valid, ", ")}
 	case err != nil:
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	a.sayModels(f.asked)
 	if f.format == formatJSON {
-		err = a.printJSON(report)
+		err = value.WriteJSON(a.out, report, "")
 	} else {
 		_, err = io.WriteString(a.out, report.Text())
 	}
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	return exitWith(attackCode(report, f.threshold))
 }
@@ -349,8 +350,8 @@ func (a *app) linted(found any, n int, unread, what, format string) error {
 		fmt.Fprintln(a.err, "proviso: "+unread)
 	}
 	if format == formatJSON {
-		if err := a.printJSON(found); err != nil {
-			return coded(err)
+		if err := value.WriteJSON(a.out, found, ""); err != nil {
+			return proviso.WithCode(proviso.Unavailable, err)
 		}
 	} else if n == 0 && unread == "" {
 		fmt.Fprintln(a.out, "nothing to say about "+what)

@@ -15,9 +15,9 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/store"
-	"github.com/proviso-eval/proviso/store/export"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // keyFlags are the flags of all commands below key.
@@ -126,7 +126,7 @@ func (a *app) createKey(ctx context.Context, f *keyFlags, n store.NewKey) error 
 			return err
 		}
 		if f.format == formatJSON {
-			err = writeJSON(a.out, export.Key(k, secret))
+			err = value.WriteJSON(a.out, k.File(secret), "  ")
 		} else {
 			_, err = fmt.Fprintln(a.out, secret)
 		}
@@ -161,7 +161,7 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 			return err
 		}
 		if f.format == formatJSON {
-			return writeJSON(a.out, export.Key(k, ""))
+			return value.WriteJSON(a.out, k.File(""), "  ")
 		}
 		_, err = fmt.Fprintf(a.out, "Revoked the key %s (%s)\n", k.ID, printable(k.Name))
 		return err
@@ -170,11 +170,11 @@ func (a *app) revokeKey(ctx context.Context, f *keyFlags, name string) error {
 
 func (a *app) showKeys(f *keyFlags, list []store.Key) error {
 	if f.format == formatJSON {
-		shown := []export.Object{}
+		shown := []store.KeyFile{}
 		for _, k := range list {
-			shown = append(shown, export.Key(k, ""))
+			shown = append(shown, k.File(""))
 		}
-		return writeJSON(a.out, map[string]any{"keys": shown})
+		return value.WriteJSON(a.out, map[string]any{"keys": shown}, "  ")
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(a.out, "There are no keys; `proviso key create NAME` makes one")

@@ -111,7 +111,7 @@ func newLabelsExport(a *app) *cobra.Command {
 			text = label.AppendLine(text, &list[i])
 		}
 		_, err := a.out.Write(escaped(text))
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	})
 }
 
@@ -155,7 +155,7 @@ func (a *app) showLabels(list []label.Label) error {
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), " "))
 	}
-	return coded(w.Flush())
+	return proviso.WithCode(proviso.Unavailable, w.Flush())
 }
 
 // labelsStep is the number of labels per request.

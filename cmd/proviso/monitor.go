@@ -16,6 +16,7 @@ import (
 
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/monitor"
+	"github.com/proviso-eval/proviso/value"
 )
 
 func newMonitor(a *app) *cobra.Command {
@@ -183,7 +184,7 @@ func (a *app) listAlarms(ctx context.Context, base *url.URL, f *alarmFlags) erro
 	}
 	var err error
 	if f.format == formatJSON {
-		err = a.printJSON(list)
+		err = value.WriteJSON(a.out, list, "")
 	} else {
 		err = printAlarms(a.out, list)
 	}

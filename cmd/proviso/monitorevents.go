@@ -17,9 +17,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxEventMistakes bounds the mistakes that are shown for a file of events.
-const maxEventMistakes = 20
-
 // eventLines reads the events of a file, each with its mistakes and their positions.
 func eventLines(name string) iter.Seq2[ingest.Event, proviso.Mistakes] {
 	return func(yield func(ingest.Event, proviso.Mistakes) bool) {
@@ -74,7 +71,6 @@ type seenEvents struct {
 	members map[member]bool // at most maxSeenMembers
 	large   int             // events that are too large
 	list    proviso.Mistakes
-	wrong   int // number of mistakes; the list has only some of them
 }
 
 // member is a member of segment in an agent's events.
@@ -97,9 +93,6 @@ func (a *app) checkEvents(name string) (*seenEvents, error) {
 	all, disordered, err := monitor.Disorder(s.read(name))
 	if err != nil {
 		return nil, err
-	}
-	if more := s.wrong + s.large - len(s.list); more > 0 {
-		s.list = append(s.list, proviso.MoreMistakes(more, s.wrong == 0))
 	}
 	switch err := a.mistakes(s.list); {
 	case err != nil:
@@ -127,12 +120,8 @@ func (s *seenEvents) read(name string) iter.Seq2[ingest.Event, error] {
 				}
 				if m.Warning = m.Code == proviso.Limit; m.Warning {
 					s.large++
-				} else {
-					s.wrong++
 				}
-				if len(s.list) < maxEventMistakes {
-					s.list = append(s.list, m)
-				}
+				s.list.Add(m)
 			}
 			if len(wrong) > 0 {
 				continue

@@ -129,12 +129,12 @@ func (a *app) monitorReplay(ctx context.Context, f *monitorReplay, args []string
 func (a *app) printReplay(f *monitorReplay, out *replayOutput) error {
 	var err error
 	if f.format == formatJSON {
-		err = a.printJSON(out)
+		err = value.WriteJSON(a.out, out, "")
 	} else {
 		_, err = io.WriteString(a.out, out.text())
 	}
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	if out.undecided() {
 		return exitError{exitUndecided}

@@ -106,7 +106,7 @@ func (a *app) allStatus(ctx context.Context, base *url.URL, format string) error
 		wrong = wrong || list[i].wrong()
 	}
 	if format == formatJSON {
-		err = a.printJSON(list)
+		err = value.WriteJSON(a.out, list, "")
 	} else {
 		err = showWatches(a.out, list)
 	}

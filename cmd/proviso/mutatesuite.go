@@ -93,7 +93,7 @@ func (a *app) recordedRows(ctx context.Context, end *closers, f *mutateFlags, pl
 		end.add(func() { _ = out.Close() })
 	}
 	if out == nil || err != nil {
-		return nil, coded(errors.Join(err, ctx.Err()))
+		return nil, proviso.WithCode(proviso.Unavailable, errors.Join(err, ctx.Err()))
 	}
 	return out.Rows, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -222,21 +221,6 @@ func writeError(err error) error {
 		return nil
 	}
 	return proviso.Errorf(proviso.Unavailable, "%w", err)
-}
-
-// printJSON writes a value as one line of JSON, without HTML escapes.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// writeJSON writes a value in a form for people and programs.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // escaped returns JSON without characters that control a terminal or change the direction of text.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/term"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/secrets"
@@ -48,21 +46,6 @@ func passwordsIn(args []string) (list []string) {
 		}
 	}
 	return list
-}
-
-// fileOf returns the file that w writes to; nil if w is not a file.
-func fileOf(w io.Writer) *os.File {
-	if r, ok := w.(redacting); ok {
-		w = r.to
-	}
-	f, _ := w.(*os.File)
-	return f
-}
-
-// isTerminal reports whether w writes to a terminal.
-func isTerminal(w io.Writer) bool {
-	f := fileOf(w)
-	return f != nil && term.IsTerminal(int(f.Fd()))
 }
 
 // processEnv is the environment of this process.

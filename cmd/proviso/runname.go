@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,8 +112,8 @@ func findRun(dir, name string) (string, error) {
 	found := slices.DeleteFunc(slices.Clone(runs), func(r runfile.Info) bool { return !strings.HasPrefix(r.ID, name) })
 	switch len(found) {
 	case 0:
-		if near := document.Nearest(name, everyID(runs)); near != "" {
-			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s: did you mean %s?", name, dir, near)
+		if hint := document.DidYouMean(name, everyID(runs)); hint != "" {
+			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s%s", name, dir, hint)
 		}
 		if ids := idsOf(runs); len(ids) < len(runs) {
 			return "", proviso.Errorf(proviso.NotFound, "no run %s in %s: the newest are %s; `proviso runs` lists them", name, dir, listed(ids, len(runs)))
@@ -214,33 +213,6 @@ const (
 	keyVariable    = client.KeyVariable
 	serverVariable = "PROVISO_SERVER"
 )
-
-// client returns a client for proviso servers, with the key of the environment.
-func (a *app) client() *client.Client { return client.New(a.env, a.warn) }
-
-// serverFlags name a server and a project on it.
-type serverFlags struct{ server, project string }
-
-func (f *serverFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.server, "server", "", "`URL` of the server (default $"+serverVariable+")")
-	fs.StringVar(&f.project, "project", "", "use this `PROJECT`; needs a key with the scope admin (default that of the key)")
-}
-
-// address returns a URL in the server's API.
-func (f *serverFlags) address(a *app, path ...string) (*url.URL, error) {
-	text := f.server
-	if text == "" {
-		text, _ = a.env.Lookup(serverVariable)
-	}
-	if text == "" {
-		return nil, usageError{errors.New("the server is missing"), "--server or " + serverVariable + " is its URL, such as https://eval.example.com"}
-	}
-	u, err := client.Address(text, f.project)
-	if err != nil {
-		return nil, err
-	}
-	return u.JoinPath(path...), nil
-}
 
 // fetchRun copies a run from a server into a temporary file and opens it.
 func (a *app) fetchRun(ctx context.Context, name string) (*namedRun, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // runsFlags are the flags of runs and its commands.
@@ -60,7 +61,7 @@ func (a *app) runsDir(f *runsFlags) string { return cmp.Or(f.dir, a.stateDir()) 
 func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 	runs, err := runfile.List(a.runsDir(f))
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	list, suites := []report.Kept{}, []string{}
 	unread, why := 0, error(nil)
@@ -86,10 +87,8 @@ func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 		a.warn(fmt.Sprintf("%s left out: %v", plural(unread, "run"), why))
 	}
 	if len(list) == 0 && len(suites) > 0 {
-		e := &proviso.Error{Code: proviso.NotFound, Message: fmt.Sprintf("no run of a suite %q is kept", f.suite), Valid: suites}
-		if near := document.Nearest(f.suite, suites); near != "" {
-			e.Message += fmt.Sprintf("; did you mean %q?", near)
-		}
+		e := proviso.Errorf(proviso.NotFound, "no run of a suite %q is kept%s", f.suite, document.DidYouMean(f.suite, suites))
+		e.Valid = suites
 		return nil, e
 	}
 	return list, nil
@@ -109,7 +108,7 @@ func (a *app) listRuns(f *runsFlags) error {
 		list = list[:f.limit]
 	}
 	if f.format == formatJSON {
-		return writeJSON(a.out, map[string]any{"runs": list})
+		return value.WriteJSON(a.out, map[string]any{"runs": list}, "  ")
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintf(a.out, "No run is kept in %s; `proviso eval` keeps them there\n", printable(a.runsDir(f)))
@@ -277,7 +276,7 @@ func (a *app) pruneRuns(f *runsFlags, before time.Time, keep int, dry bool) erro
 	dir := a.runsDir(f)
 	runs, err := runfile.List(dir)
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	var ids []string
 	for _, r := range runs[min(keep, len(runs)):] {

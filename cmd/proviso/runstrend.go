@@ -12,6 +12,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/report/trend"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // maxTrend bounds the runs of a trend, because each run is read completely.
@@ -36,7 +37,7 @@ func newRunsTrend(a *app, dir *runsFlags) *cobra.Command {
 				return err
 			}
 			if f.format == formatJSON {
-				return writeJSON(a.out, t)
+				return value.WriteJSON(a.out, t, "  ")
 			}
 			return a.showTrend(t)
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/suiteschema"
 )
 
@@ -31,7 +32,7 @@ func newSchema(a *app) *cobra.Command {
 				_, err = a.out.Write(text)
 				return err
 			}
-			return coded(os.WriteFile(output, text, 0o644))
+			return proviso.WithCode(proviso.Unavailable, os.WriteFile(output, text, 0o644))
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the schema to `FILE` (default standard output)")

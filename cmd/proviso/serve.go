@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/server"
@@ -275,7 +276,7 @@ func (a *app) serveStore(ctx context.Context, f *serveCommand) error {
 func (a *app) openWork(ctx context.Context, end *closers, f *serveCommand) (sweep func(), err error) {
 	work, sweep, err := workFolder(workBase(f.at))
 	if err != nil {
-		return nil, coded(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	end.add(func() { _ = os.RemoveAll(work) })
 	if err := a.grading(ctx, end, f, work); err != nil {

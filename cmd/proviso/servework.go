@@ -130,7 +130,7 @@ func (a *app) watching(end *closers, f *serveCommand, env proviso.Env) error {
 
 // notifying opens the targets of alarm notifications.
 func (a *app) notifying(f *serveCommand, env proviso.Env) error {
-	data, err := os.ReadFile(f.monitor.notify)
+	data, err := a.readBounded(f.monitor.notify, "targets of notifications", maxSettings)
 	if err != nil {
 		return usageError{fmt.Errorf("--notify: %w", err), "docs/monitor.md has an example"}
 	}
@@ -186,7 +186,7 @@ func (f *serveCommand) redacting(a *app, env proviso.Env) error {
 	if file == "" {
 		return nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := a.readBounded(file, "rules of redaction", maxSettings)
 	if err != nil {
 		return usageError{fmt.Errorf("--redact-events: %w", err), `it has a list such as [{pattern: '\d{16}'}, {field: user, hash_env: SALT}]`}
 	}

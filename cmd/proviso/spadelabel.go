@@ -234,11 +234,7 @@ func (s *labelSession) set(entries []trial.Entry) error {
 		id, word := text[:i], text[i+1:]
 		entry, known := at[id]
 		if !known {
-			near := ""
-			if n := document.Nearest(id, ids); n != "" {
-				near = fmt.Sprintf(" (did you mean %q?)", n)
-			}
-			wrong = append(wrong, fmt.Errorf("--set %q: no output has the id %q%s", text, id, near))
+			wrong = append(wrong, fmt.Errorf("--set %q: no output has the id %q%s", text, id, document.DidYouMean(id, ids)))
 		}
 		label := ""
 		if word != "" {

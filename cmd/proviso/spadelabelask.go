@@ -61,7 +61,7 @@ func (q *lineQuestions) ask(ctx context.Context, a *app) error {
 		if at != shown {
 			shown = at
 			if err := q.show(at); err != nil {
-				return coded(err)
+				return proviso.WithCode(proviso.Unavailable, err)
 			}
 		}
 		select {

@@ -86,11 +86,11 @@ func (a *app) exportProjects(ctx context.Context, f *storeExport, db store.Store
 		}
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return coded(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	defer root.Close()
 	o := export.Options{Events: f.events, WriteRun: func(ctx context.Context, to io.Writer, kept store.Runs, r store.Run) error {

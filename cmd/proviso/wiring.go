@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -348,4 +349,19 @@ func (a *app) terminal(details bool) report.TerminalOptions {
 	}
 	o.Summary = !details
 	return o
+}
+
+// fileOf returns the file that w writes to; nil if w is not a file.
+func fileOf(w io.Writer) *os.File {
+	if r, ok := w.(redacting); ok {
+		w = r.to
+	}
+	f, _ := w.(*os.File)
+	return f
+}
+
+// isTerminal reports whether w writes to a terminal.
+func isTerminal(w io.Writer) bool {
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
 }

@@ -109,10 +109,10 @@ func TestReadMistakes(t *testing.T) {
 			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
 		}
 	}
-	_, err := baseline.Read(t.Context(), "b.jsonl", strings.NewReader(header+strings.Repeat("{}\n", 100)))
+	_, err := baseline.Read(t.Context(), "b.jsonl", strings.NewReader(header+strings.Repeat("1\n", 150)))
 	var all proviso.Mistakes
-	if !errors.As(err, &all) || len(all) != 20 {
-		t.Errorf("%d mistakes, want 20", len(all))
+	if !errors.As(err, &all) || len(all) != 101 || all[100].More != 50 {
+		t.Errorf("%d mistakes, want 100 and one that counts 50 more", len(all))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -18,10 +18,9 @@ import (
 
 // Limits of a file.
 const (
-	maxBytes    = 256 << 20
-	maxRows     = 1_000_000
-	maxColumns  = 10_000
-	maxMistakes = 20
+	maxBytes   = 256 << 20
+	maxRows    = 1_000_000
+	maxColumns = 10_000
 )
 
 // Is reports whether the first line of a file is the header of a baseline.
@@ -32,8 +31,7 @@ func Is(line string) bool {
 }
 
 // Read reads a baseline. name is the file name for messages. The error is a
-// [proviso.Mistakes] with at most 20 mistakes and their places, or an error from in or
-// ctx.
+// [proviso.Mistakes], or an error from in or ctx.
 func Read(ctx context.Context, name string, in io.Reader) (*gate.Run, error) {
 	limited := &io.LimitedReader{R: in, N: maxBytes + 1}
 	r := &reader{file: name, run: &gate.Run{Name: name}}
@@ -45,7 +43,7 @@ func Read(ctx context.Context, name string, in io.Reader) (*gate.Run, error) {
 		case limited.N == 0:
 			return nil, proviso.Errorf(proviso.Limit, "%s is larger than %d MiB", name, maxBytes>>20)
 		case errors.As(err, &broken):
-			r.add(proviso.Mistake{
+			r.mistakes.Add(proviso.Mistake{
 				Place: proviso.Place{File: name, Line: broken.Line, Column: broken.Column, Excerpt: broken.Excerpt},
 				Code:  broken.Code, Message: broken.Message,
 			})
@@ -64,7 +62,7 @@ func Read(ctx context.Context, name string, in io.Reader) (*gate.Run, error) {
 		}
 	}
 	if !r.begun && len(r.mistakes) == 0 {
-		r.add(proviso.Mistake{Place: proviso.Place{File: name}, Code: proviso.Invalid, Message: "the file is empty; `proviso baseline save` writes a baseline"})
+		r.mistakes.Add(proviso.Mistake{Place: proviso.Place{File: name}, Code: proviso.Invalid, Message: "the file is empty; `proviso baseline save` writes a baseline"})
 	}
 	if err := r.mistakes.Err(); err != nil {
 		return nil, err
@@ -85,28 +83,22 @@ type reader struct {
 	mistakes proviso.Mistakes
 }
 
-func (r *reader) add(m proviso.Mistake) {
-	if len(r.mistakes) == maxMistakes {
-		r.over = true
-		return
-	}
-	r.mistakes = append(r.mistakes, m)
+// add records a mistake at a value of the current line, or at its key.
+func (r *reader) add(pointer string, key bool, m proviso.Mistake) {
+	r.mistakes.AddAt(func() proviso.Place { return document.JSONPlace(r.file, r.line, pointer, key) }, m)
 }
 
 // wrong records a mistake in a value of the current line.
 func (r *reader) wrong(pointer, format string, args ...any) {
-	r.add(proviso.Mistake{
-		Place: document.JSONPlace(r.file, r.line, pointer, false), Code: proviso.Invalid, Message: fmt.Sprintf(format, args...),
-	})
+	r.add(pointer, false, proviso.Mistake{Code: proviso.Invalid, Message: fmt.Sprintf(format, args...)})
 }
 
 // keys reports unknown keys.
 func (r *reader) keys(o *value.Object, pointer string, known ...string) {
 	for key := range o.All() {
 		if !slices.Contains(known, key) {
-			r.add(proviso.Mistake{
-				Place: document.JSONPlace(r.file, r.line, document.Join(pointer, key), true), Code: proviso.Invalid,
-				Message: fmt.Sprintf("unknown key %q", document.Excerpt(key)), Nearest: document.Nearest(key, known),
+			r.add(document.Join(pointer, key), true, proviso.Mistake{
+				Code: proviso.Invalid, Message: fmt.Sprintf("unknown key %q", document.Excerpt(key)), Nearest: document.Nearest(key, known),
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package show
 import (
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/runs"
+	"github.com/proviso-eval/proviso/report"
 )
 
 // Options configure how a comparison is shown. The zero value is suitable for a pipe.
@@ -14,8 +15,7 @@ type Options struct {
 	Cases int // maximum number of cases shown with their texts; 0 means 10
 	Limit int // maximum number of Markdown characters; 0 means 60,000
 
-	Color bool // terminal: use colours; the text has the same information without them
-	Width int  // terminal: cells per line; 0 means 80
+	report.TerminalOptions // Color and Width, of which 0 means 80; the others have no effect
 }
 
 func (o Options) withDefaults() Options {

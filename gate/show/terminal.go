@@ -40,23 +40,6 @@ type printer struct {
 	c *gate.Comparison
 }
 
-// The colours, as the parameters of a CSI sequence.
-const (
-	bold   = "1"
-	dim    = "2"
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-)
-
-// paint colours text that is already clean.
-func (p *printer) paint(color, text string) string {
-	if !p.o.Color || color == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
 // line writes clean text.
 func (p *printer) line(text string) {
 	p.w.WriteString(strings.TrimRight(text, " "))
@@ -72,7 +55,7 @@ func (p *printer) wrapped(first, indent, color, text string, limit int) {
 		if strings.TrimSpace(first) == "" {
 			line = report.Opening(line)
 		}
-		p.line(first + p.paint(color, line))
+		p.line(first + p.o.Paint(color, line))
 	}
 }
 
@@ -81,7 +64,7 @@ func (p *printer) head() {
 	p.wrapped("", "  ", "", "base "+p.c.Base.Name+", head "+p.c.Head.Name, 3)
 	p.line("")
 	for _, text := range p.c.Warnings[:min(len(p.c.Warnings), maxSentences)] {
-		p.wrapped("! ", "  ", yellow, text, 4)
+		p.wrapped("! ", "  ", report.Yellow, text, 4)
 	}
 	if more := len(p.c.Warnings) - maxSentences; more > 0 {
 		p.line(fmt.Sprintf("! … and %d more", more))
@@ -102,10 +85,10 @@ func (p *printer) table() {
 	if p.c.Suite.Pairs == 0 && len(p.c.Assertions) == 0 {
 		return
 	}
-	p.row(bold, bold, report.Plural(p.c.Suite.Pairs, "pair"), "base", "head", "difference, pp")
-	p.row(bold, p.color(p.c.Suite.Difference.Low, p.c.Suite.Difference.High), "Suite", figure(p.c.Suite.Base), figure(p.c.Suite.Head), difference(&p.c.Suite))
+	p.row(report.Bold, report.Bold, report.Plural(p.c.Suite.Pairs, "pair"), "base", "head", "difference, pp")
+	p.row(report.Bold, p.color(p.c.Suite.Difference.Low, p.c.Suite.Difference.High), "Suite", figure(p.c.Suite.Base), figure(p.c.Suite.Head), difference(&p.c.Suite))
 	if list := suiteNotes(p.c); len(list) > 0 {
-		p.wrapped("  ", "  ", dim, strings.Join(list, "; "), 4)
+		p.wrapped("  ", "  ", report.Dim, strings.Join(list, "; "), 4)
 	}
 	assertions, more := shown(p.c, maxRows)
 	for _, a := range assertions {
@@ -115,13 +98,13 @@ func (p *printer) table() {
 			list = append([]string{text}, list...)
 		}
 		if len(list) > 0 {
-			p.wrapped("  ", "  ", dim, strings.Join(list, "; "), 4)
+			p.wrapped("  ", "  ", report.Dim, strings.Join(list, "; "), 4)
 		}
 	}
 	if more > 0 {
 		p.line(fmt.Sprintf("… and %s (in the JSON format)", report.Plural(more, "further assertion")))
 	}
-	p.line(p.paint(dim, "[ ] 95 % intervals"))
+	p.line(p.o.Paint(report.Dim, "[ ] 95 % intervals"))
 	for _, x := range measures(p.c) {
 		p.line(fmt.Sprintf("%s (median): %s → %s, %s", x.Name, x.Base, x.Head, x.Difference))
 	}
@@ -132,9 +115,9 @@ func (p *printer) table() {
 func (p *printer) color(low, high float64) string {
 	switch {
 	case high < 0:
-		return red
+		return report.Red
 	case low > 0:
-		return green
+		return report.Green
 	}
 	return ""
 }
@@ -148,11 +131,11 @@ func (p *printer) row(nameColor, color, name, base, head, difference string) {
 	room := p.o.Width - 2*figureCells - diffCellsOf
 	clean := report.Line(name, p.o.Width)
 	if report.Cells(clean) >= room {
-		p.line(p.paint(nameColor, clean))
+		p.line(p.o.Paint(nameColor, clean))
 		clean = ""
 	}
-	p.line(p.paint(nameColor, clean) + strings.Repeat(" ", room-report.Cells(clean)) + right(base, figureCells) + right(head, figureCells) +
-		strings.Repeat(" ", max(1, diffCellsOf-utf8.RuneCountInString(difference))) + p.paint(color, difference))
+	p.line(p.o.Paint(nameColor, clean) + strings.Repeat(" ", room-report.Cells(clean)) + right(base, figureCells) + right(head, figureCells) +
+		strings.Repeat(" ", max(1, diffCellsOf-utf8.RuneCountInString(difference))) + p.o.Paint(color, difference))
 }
 
 // right pads text on the left.
@@ -167,7 +150,7 @@ func (p *printer) details(s *shower) error {
 		if x.Name != "" {
 			title += ` "` + report.Line(x.Name, p.o.Width-30) + `"`
 		}
-		p.line(p.paint(bold, title))
+		p.line(p.o.Paint(report.Bold, title))
 		p.diff(x.Diff)
 		p.line("")
 	}
@@ -175,7 +158,7 @@ func (p *printer) details(s *shower) error {
 		p.names(others)
 		p.line("")
 	}
-	return s.cases(p.o.Cases, func(title string) { p.line(p.paint(bold, title)) }, p.one, more)
+	return s.cases(p.o.Cases, func(title string) { p.line(p.o.Paint(report.Bold, title)) }, p.one, more)
 }
 
 // names lists the cases that are not shown with their texts.
@@ -195,14 +178,14 @@ func (p *printer) names(pairs []gate.CasePair) {
 
 // one writes one case.
 func (p *printer) one(d *detail) bool {
-	color := map[string]string{"✗": red, "✓": green}[d.Sign]
+	color := map[string]string{"✗": report.Red, "✓": report.Green}[d.Sign]
 	title := d.Title()
 	if d.Column != "" {
 		title += " at " + d.Column
 	}
-	p.line(p.paint(color, d.Sign) + " " + p.paint(bold, report.Line(title, p.o.Width-2)))
+	p.line(p.o.Paint(color, d.Sign) + " " + p.o.Paint(report.Bold, report.Line(title, p.o.Width-2)))
 	if text := d.Input(); text != "" {
-		p.wrapped("  ", "    ", dim, text, 2)
+		p.wrapped("  ", "    ", report.Dim, text, 2)
 	}
 	for i := range d.Verdicts {
 		v := &d.Verdicts[i]
@@ -212,7 +195,7 @@ func (p *printer) one(d *detail) bool {
 				p.wrapped("    "+s.Name+": ", "      ", "", s.Reason, 3)
 			}
 			for _, quote := range s.Evidence {
-				p.wrapped("    "+s.Name+" quote: ", "      ", dim, quote, 2)
+				p.wrapped("    "+s.Name+" quote: ", "      ", report.Dim, quote, 2)
 			}
 		}
 	}
@@ -241,7 +224,7 @@ const shownDiff = 24
 func (p *printer) diff(parts []part) {
 	n := 0
 	for _, x := range parts {
-		color := map[byte]string{'-': red, '+': green, ' ': dim}[x.op]
+		color := map[byte]string{'-': report.Red, '+': report.Green, ' ': report.Dim}[x.op]
 		for _, line := range report.Lines(strings.TrimSpace(x.text), p.o.Width-6, shownDiff) {
 			if n++; n > shownDiff {
 				p.line("    …")
@@ -250,7 +233,7 @@ func (p *printer) diff(parts []part) {
 			if x.op == ' ' {
 				line = report.Opening(line)
 			}
-			p.line("    " + p.paint(color, string(x.op)+" "+line))
+			p.line("    " + p.o.Paint(color, string(x.op)+" "+line))
 		}
 	}
 }
@@ -275,6 +258,6 @@ func (p *printer) end(d *gate.Decision) {
 		}
 	}
 	sign, text := headline(p.c, d)
-	color := map[string]string{"✗": red, "✓": green, "?": yellow}[sign]
-	p.line(p.paint(color, sign+" "+text))
+	color := map[string]string{"✗": report.Red, "✓": report.Green, "?": report.Yellow}[sign]
+	p.line(p.o.Paint(color, sign+" "+text))
 }

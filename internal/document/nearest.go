@@ -1,6 +1,18 @@
 package document
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// DidYouMean returns the end of a message about an unknown name: a question with the
+// [Nearest] valid name, or "" if none is near.
+func DidYouMean(name string, valid []string) string {
+	if near := Nearest(name, valid); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
 
 // Nearest returns the valid name of which name is probably a typo, or "" if none is
 // near. It ignores case; of equally near names the first wins.

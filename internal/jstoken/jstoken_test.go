@@ -212,17 +212,6 @@ func TestWithoutComments(t *testing.T) {
 	}
 }
 
-// TestLinear bounds the time for text that makes a tokenizer look far ahead.
-func TestLinear(t *testing.T) {
-	t.Parallel()
-	for _, unit := range []string{"/[", "=/x", "`${", "\\u{", "/*", "'\\", "(", "{", "a/", "export {", "import ", "}"} {
-		src := strings.Repeat(unit, 1<<18/len(unit))
-		jstoken.Imports(src)
-		jstoken.Uses(src, []string{"a"})
-		jstoken.IsModule(src)
-	}
-}
-
 // FuzzTokens checks that tokens are in order, do not overlap, and cover everything
 // but white space and comments.
 func FuzzTokens(f *testing.F) {

@@ -105,7 +105,7 @@ func TestTrimPeriods(t *testing.T) {
 }
 
 func compare(candidate, reference string) ngram.Overlap {
-	return ngram.NewReference(ngram.Fields(reference)).Compare(ngram.Fields(candidate), ngram.MaxOrder)
+	return new(ngram.Memory).NewReference(ngram.Fields(reference)).Compare(ngram.Fields(candidate), ngram.MaxOrder)
 }
 
 // naive counts sequences as joined texts.
@@ -187,7 +187,7 @@ func TestROUGEL(t *testing.T) {
 	t.Parallel()
 	for range 300 {
 		candidate, reference := randomWords(200), randomWords(200)
-		got, err := ngram.NewReference(reference).ROUGEL(candidate)
+		got, err := new(ngram.Memory).NewReference(reference).ROUGEL(candidate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func plainLCS(a, b []string) int {
 }
 
 func ExampleReference_Compare() {
-	r := ngram.NewReference(ngram.Treebank("the cat sat on the mat"))
+	r := new(ngram.Memory).NewReference(ngram.Treebank("the cat sat on the mat"))
 	o := r.Compare(ngram.Treebank("the cat"), 1)
 	fmt.Printf("%.2f\n", o.ROUGE1())
 	// Output: 0.50

@@ -22,11 +22,8 @@ type Reference struct {
 	sequences sequences // sequences in kept
 }
 
-// NewReference returns a reference with these words. It keeps words.
-func NewReference(words []string) *Reference { return new(Memory).NewReference(words) }
-
-// NewReference is the function [NewReference]. Comparisons with the reference use
-// memory from m.
+// NewReference returns a reference with these words. It keeps words. Comparisons with the
+// reference use memory from m.
 func (m *Memory) NewReference(words []string) *Reference {
 	return &Reference{words: words, memory: m}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Shelf is where a cassette keeps its exchanges, one file each; internal/blobs
@@ -235,14 +236,10 @@ func (c *Cassette) Save(q Request, s proviso.Sample, r Response, secrets ...stri
 	if s != (proviso.Sample{}) {
 		x.Sample = &sample{s.Repeat, s.Vote, s.Repair}
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(x); err != nil {
+	data, err := value.EncodeJSON(x, "  ")
+	if err != nil {
 		return proviso.Errorf(proviso.Unavailable, "record: %w", err)
 	}
-	data := b.Bytes()
 	if c.conceal != nil {
 		data = c.conceal(data)
 	}

@@ -7,12 +7,12 @@ import (
 )
 
 // cutSpace separates the name of a tag from the text after its first white space.
-func cutSpace(s string) (name, rest string, ok bool) {
+func cutSpace(s string) (name, rest string) {
 	i := strings.IndexFunc(s, value.IsSpace)
 	if i < 0 {
-		return s, "", false
+		return s, ""
 	}
-	return s[:i], strings.TrimLeftFunc(s[i:], value.IsSpace), true
+	return s[:i], strings.TrimLeftFunc(s[i:], value.IsSpace)
 }
 
 // safeName returns the name under which an element is stored. It differs from the

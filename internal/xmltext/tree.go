@@ -166,7 +166,7 @@ func (p *lenient) instruction() error {
 		return &SyntaxError{Message: "processing instruction is not closed"}
 	}
 	p.save()
-	name, rest, _ := cutSpace(data)
+	name, rest := cutSpace(data)
 	p.at.elements = append(p.at.elements, &node{name: name, attributes: attributeNames(rest)})
 	return nil
 }
@@ -225,7 +225,7 @@ func (p *lenient) openTag() error {
 	if !ok {
 		return &SyntaxError{Message: "tag is not closed"}
 	}
-	name, rest, _ := cutSpace(data)
+	name, rest := cutSpace(data)
 	if name == "#text" {
 		return &SyntaxError{Message: "invalid tag name: #text"}
 	}

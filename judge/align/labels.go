@@ -140,9 +140,6 @@ func ReadLabelsOf(file string, r io.Reader, by string) (*Labels, error) {
 	return in.labels, nil
 }
 
-// maxLabelMistakes bounds the number of mistakes kept per file.
-const maxLabelMistakes = 100
-
 // labelReader collects labels and mistakes.
 type labelReader struct {
 	labelMistakes
@@ -173,16 +170,12 @@ func (m *labelMistakes) mistake(at position, format string, args ...any) {
 
 // near records a mistake with the nearest valid name.
 func (m *labelMistakes) near(at position, nearest, format string, args ...any) {
-	m.keep(proviso.Mistake{Place: m.labels.place(at), Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
+	m.mistakes.Add(proviso.Mistake{Place: m.labels.place(at), Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
 }
 
 // broken records a parser error.
-func (m *labelMistakes) broken(err error) { m.keep(document.MistakeOf(m.labels.File, err)) }
-
-func (m *labelMistakes) keep(one proviso.Mistake) {
-	if len(m.mistakes) < maxLabelMistakes {
-		m.mistakes = append(m.mistakes, one)
-	}
+func (m *labelMistakes) broken(err error) {
+	m.mistakes.Add(document.MistakeOf(m.labels.File, err))
 }
 
 // fields holds the texts of one row by column; missing ones are empty.

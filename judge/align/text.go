@@ -36,7 +36,7 @@ func (a *Agreements) Text(o report.TerminalOptions, all bool) []byte {
 		t.table(a.Assertions)
 		t.line("")
 	}
-	t.line("%s", t.paint("2", "Ranges in brackets are 95 % intervals."))
+	t.line("%s", t.o.Paint(report.Dim, "Ranges in brackets are 95 % intervals."))
 	return t.Bytes()
 }
 
@@ -45,17 +45,10 @@ func (t *textView) line(format string, args ...any) {
 	t.WriteByte('\n')
 }
 
-func (t *textView) paint(color, text string) string {
-	if !t.o.Color {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
 func (t *textView) assertion(a *Agreement) {
-	title := t.paint("1", report.Line(a.Assertion, t.o.Width-10))
+	title := t.o.Paint(report.Bold, report.Line(a.Assertion, t.o.Width-10))
 	if a.Judge != "" {
-		title += t.paint("2", "  judge "+report.Line(a.Judge, 60))
+		title += t.o.Paint(report.Dim, "  judge "+report.Line(a.Judge, 60))
 	}
 	t.line("%s", title)
 	for _, s := range sentences(a) {
@@ -86,7 +79,7 @@ func (t *textView) disagreements(list []Disagreement) {
 			t.line("  … and %d more (--all)", len(list)-i)
 			return
 		}
-		t.line("  %s %s", t.paint("33", caseName(d, 50)), said(d))
+		t.line("  %s %s", t.o.Paint(report.Yellow, caseName(d, 50)), said(d))
 		if d.Reason != "" {
 			t.line("      judge: %s", report.Line(d.Reason, 2*t.o.Width))
 		}
@@ -105,7 +98,7 @@ func (t *textView) table(list []Agreement) {
 	for i := range list {
 		name = max(name, min(len([]rune(report.Line(list[i].Assertion, 30))), 30))
 	}
-	t.line("%s", t.paint("1", fmt.Sprintf("%-*s %6s %6s %9s %6s %6s %6s %10s", name, "Assertion", "n", "errors", "agreement", "kappa", "TPR", "TNR", "corrected")))
+	t.line("%s", t.o.Paint(report.Bold, fmt.Sprintf("%-*s %6s %6s %9s %6s %6s %6s %10s", name, "Assertion", "n", "errors", "agreement", "kappa", "TPR", "TNR", "corrected")))
 	for i := range list {
 		a := &list[i]
 		label := report.Line(a.Assertion, 30)

@@ -1,11 +1,11 @@
 package score
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/proviso-eval/proviso/mutate"
 	"github.com/proviso-eval/proviso/spade/candidate"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // countsJSON is [Counts] with the score, which is null if no mutant is decided.
@@ -123,10 +123,5 @@ func (r *Report) JSON() ([]byte, error) {
 		}
 		out.Assertions = append(out.Assertions, j)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(out)
-	return b.Bytes(), err
+	return value.EncodeJSON(out, "  ")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/mutate"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/delta"
@@ -28,9 +29,9 @@ const (
 
 // mutantsReply is the schema of the answer.
 func mutantsReply() *proviso.Reply {
-	return &proviso.Reply{Name: "mutants", Schema: ask.ObjectSchema(
-		"mutants", ask.ListSchema(ask.ObjectSchema("n", ask.Schema("integer"), "output", ask.Schema("string"))),
-	)}
+	return shape.Reply("mutants",
+		"mutants", shape.List(shape.Object("n", shape.Of("integer"), "output", shape.Of("string"))),
+	)
 }
 
 // askModel asks the model for mutants: one question for each of a few outputs, about

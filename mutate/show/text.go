@@ -194,13 +194,6 @@ type terminal struct {
 	o report.TerminalOptions
 }
 
-func (t *terminal) paint(color, text string) string {
-	if !t.o.Color {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
-}
-
 func (t *terminal) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
 // Text renders a report for a person: instructions with survivors first, then the others,
@@ -208,13 +201,13 @@ func (t *terminal) line(format string, args ...any) { fmt.Fprintf(t, format+"\n"
 func Text(r *score.Report, o report.TerminalOptions) []byte {
 	t := &terminal{r: r, o: o}
 	t.o.Width = max(t.o.Width, 60)
-	t.line("%s", t.paint("1", Headline(r)))
+	t.line("%s", t.o.Paint(report.Bold, Headline(r)))
 	for _, sentence := range about(r) {
 		t.line("  %s", report.Line(sentence, 400))
 	}
 	for _, part := range parts(r) {
 		if len(part.List) > 0 {
-			t.line("\n%s", t.paint("1", part.Title))
+			t.line("\n%s", t.o.Paint(report.Bold, part.Title))
 		}
 		for _, in := range part.List {
 			t.instruction(in, part.sign, part.color)
@@ -268,11 +261,11 @@ func (t *terminal) instruction(in *score.Instruction, sign, color string) {
 	if in.Line > 0 {
 		where = fmt.Sprintf("%4d  ", in.Line)
 	}
-	t.line(" %s %s%s", t.paint(color, sign), where, report.Line(in.Text, t.o.Width-10))
+	t.line(" %s %s%s", t.o.Paint(color, sign), where, report.Line(in.Text, t.o.Width-10))
 	const indent = "         "
 	t.line("%s%s", indent, result(in))
 	for _, e := range in.Survivors {
-		t.line("%s%s", indent, t.paint("2", report.Line(fmt.Sprintf("%s, %s, in %s:", e.Operator, e.Basis, e.Output), 100)))
+		t.line("%s%s", indent, t.o.Paint(report.Dim, report.Line(fmt.Sprintf("%s, %s, in %s:", e.Operator, e.Basis, e.Output), 100)))
 		t.line("%s  %s", indent, t.change(e.Change))
 	}
 	if todo := next(t.r, in); todo != "" {
@@ -288,10 +281,10 @@ func (t *terminal) change(c score.Change) string {
 		b.WriteByte(' ')
 	}
 	if c.Removed != "" {
-		b.WriteString(t.paint("31", "[-"+report.Line(c.Removed, 140)+"-]"))
+		b.WriteString(t.o.Paint(report.Red, "[-"+report.Line(c.Removed, 140)+"-]"))
 	}
 	if c.Added != "" {
-		b.WriteString(t.paint("32", "{+"+report.Line(c.Added, 140)+"+}"))
+		b.WriteString(t.o.Paint(report.Green, "{+"+report.Line(c.Added, 140)+"+}"))
 	}
 	if c.After != "" {
 		b.WriteString(" " + report.Line(c.After, 60))
@@ -331,7 +324,7 @@ func (t *terminal) assertions(r *score.Report) {
 	for i := range r.Assertions {
 		width = max(width, len([]rune(report.Line(r.Assertions[i].Name, 44))))
 	}
-	t.line("\n%s", t.paint("1", fmt.Sprintf("%-*s  kills  passes  undecided", width, "Assertion")))
+	t.line("\n%s", t.o.Paint(report.Bold, fmt.Sprintf("%-*s  kills  passes  undecided", width, "Assertion")))
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
 		text := fmt.Sprintf("%-*s  %5d  %6d  %9d", width, report.Line(a.Name, 44), a.Killed, a.Survived, a.Counts.Undecided)

@@ -179,7 +179,8 @@ func shortened(text string) string { return excerpt.Bytes(text, 80) }
 // the nearest one, or lists all.
 func NotAmong(pointer, message, name string, names []string) error {
 	if near := document.Nearest(name, names); near != "" {
-		return pointed(pointer, proviso.Invalid, message+fmt.Sprintf("; did you mean %q?", near), near)
+		names = []string{near}
+		message += document.DidYouMean(name, names)
 	}
 	return pointed(pointer, proviso.Invalid, message, names...)
 }

@@ -111,41 +111,6 @@ func jsonIn(text string) []found {
 	return list
 }
 
-// ObjectSchema is the schema of an object with exactly these members.
-func ObjectSchema(pairs ...any) *value.Object {
-	properties := value.ObjectOf(pairs...)
-	required := make([]any, 0, properties.Len())
-	for _, key := range properties.Keys() {
-		required = append(required, key)
-	}
-	return value.ObjectOf("type", "object", "properties", properties, "required", required, "additionalProperties", false)
-}
-
-// Schema is the schema of a value that has one of several types.
-func Schema(types ...any) *value.Object {
-	if len(types) == 1 {
-		return value.ObjectOf("type", types[0])
-	}
-	return value.ObjectOf("type", types)
-}
-
-// AnySchema is the schema of a value that one of several schemas allows.
-func AnySchema(schemas ...any) *value.Object { return value.ObjectOf("anyOf", schemas) }
-
-// ListSchema is the schema of a list of items.
-func ListSchema(items *value.Object) *value.Object {
-	return value.ObjectOf("type", "array", "items", items)
-}
-
-// EnumSchema is the schema of one of several texts.
-func EnumSchema(names []string) *value.Object {
-	list := make([]any, len(names))
-	for i, n := range names {
-		list[i] = n
-	}
-	return value.ObjectOf("type", "string", "enum", list)
-}
-
 // JSONLines writes objects, one to a line.
 func JSONLines(list []*value.Object) string {
 	var b []byte

@@ -11,6 +11,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -36,10 +37,10 @@ func ClassesOf(list []Classified) []delta.Classes {
 
 // classifyReply is the shape of the answer.
 func classifyReply() *proviso.Reply {
-	return &proviso.Reply{Name: "categories", Schema: ask.ObjectSchema(
-		"changes", ask.ListSchema(ask.ObjectSchema("n", ask.Schema("integer"), "category", ask.EnumSchema(delta.Categories))),
-		"whole", ask.ListSchema(ask.EnumSchema(delta.Categories)),
-	)}
+	return shape.Reply("categories",
+		"changes", shape.List(shape.Object("n", shape.Of("integer"), "category", shape.Enum(delta.Categories...))),
+		"whole", shape.List(shape.Enum(delta.Categories...)),
+	)
 }
 
 // Limits of a question about one version.

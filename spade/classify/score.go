@@ -245,7 +245,7 @@ func (s *Score) JSON() ([]byte, error) {
 	}
 	micro := s.Micro.object()
 	micro.Delete("category")
-	return format.JSON(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "groups", groups, "undecided", textlist.Values(s.Undecided)), "  ")
+	return value.EncodeJSON(value.ObjectOf("rows", float64(s.Rows), "exact", float64(s.Exact), "micro", micro, "categories", each, "groups", groups, "undecided", textlist.Values(s.Undecided)), "  ")
 }
 
 func (s CategoryScore) object() *value.Object {

@@ -15,6 +15,7 @@ import (
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/rules"
 	"github.com/proviso-eval/proviso/spade/subsume"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Line is a unit of the current prompt with the assertions that check it.
@@ -170,7 +171,7 @@ func (c *Cover) JSON() ([]byte, error) {
 		}
 		out.Lines[i] = lineJSON{l.Line, l.Text, l.Category, l.Instruction, l.Assertions}
 	}
-	return format.JSON(out, "  ")
+	return value.EncodeJSON(out, "  ")
 }
 
 // terse are instructions without a word from which the rules know the topic: "No preamble.",

@@ -173,10 +173,10 @@ func ReadPart(file, part string, data []byte) (list []Version, notes []string, m
 	default:
 		text, err := document.Text(file, data)
 		if err != nil {
-			r.add(document.MistakeOf(file, err))
+			r.mistakes.Add(document.MistakeOf(file, err))
 		}
 		if part != "" {
-			r.add(proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Unsupported, Message: "a name of a text is for " + literal.Files + ", or for the files of other tools"})
+			r.mistakes.Add(proviso.Mistake{Place: proviso.Place{File: file}, Code: proviso.Unsupported, Message: "a name of a text is for " + literal.Files + ", or for the files of other tools"})
 		}
 		r.list = append(r.list, exported.Version{Name: file, Text: text})
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // changeJSON is a version with its changes in JSON. [ReadVersions] reads it too, so that one
@@ -96,7 +96,7 @@ func (h *History) JSON(list []Classes) ([]byte, error) {
 	for i := range h.Changes {
 		out.Versions[i] = h.Changes[i].classified(list, i)
 	}
-	return format.JSON(out, "  ")
+	return value.EncodeJSON(out, "  ")
 }
 
 // JSONL returns the versions of the history, one per line, with their categories as in
@@ -104,7 +104,7 @@ func (h *History) JSON(list []Classes) ([]byte, error) {
 func (h *History) JSONL(list []Classes) ([]byte, error) {
 	var b bytes.Buffer
 	for i := range h.Changes {
-		line, err := format.JSON(h.Changes[i].classified(list, i), "")
+		line, err := value.EncodeJSON(h.Changes[i].classified(list, i), "")
 		if err != nil {
 			return nil, err
 		}

@@ -11,12 +11,8 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/spade/internal/exported"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
 )
-
-// maxMistakes bounds the mistakes of a file, because finding the place of each takes time.
-const maxMistakes = 100
 
 // versionReader collects the versions of a file.
 type versionReader struct {
@@ -27,15 +23,11 @@ type versionReader struct {
 	mistakes proviso.Mistakes
 }
 
-func (r *versionReader) add(m proviso.Mistake) {
-	r.mistakes = format.OneMoreMistake(r.mistakes, m)
-}
-
 func (r *versionReader) lines(data []byte) {
 	var entries []exported.Entry
 	for line, err := range document.Lines(bytes.NewReader(data)) {
 		if err != nil {
-			r.add(document.MistakeOf(r.file, err))
+			r.mistakes.Add(document.MistakeOf(r.file, err))
 			continue
 		}
 		place := proviso.Place{File: r.file, Line: line.Number}
@@ -47,7 +39,7 @@ func (r *versionReader) lines(data []byte) {
 func (r *versionReader) json(data []byte) {
 	doc, err := document.ParseJSON(r.file, data)
 	if err != nil {
-		r.add(document.MistakeOf(r.file, err))
+		r.mistakes.Add(document.MistakeOf(r.file, err))
 		return
 	}
 	list, at, isList := exported.Unwrap(doc.Root)
@@ -74,12 +66,9 @@ func (r *versionReader) entries(entries []exported.Entry) {
 	kind := exported.Of(entries[0].Value)
 	if kind == nil {
 		if r.part != "" {
-			r.add(proviso.Mistake{Place: entries[0].At(), Code: proviso.Unsupported, Message: "the name of a prompt is for files of " + exported.Tools})
+			r.mistakes.Add(proviso.Mistake{Place: entries[0].At(), Code: proviso.Unsupported, Message: "the name of a prompt is for files of " + exported.Tools})
 		}
 		for _, e := range entries {
-			if len(r.mistakes) > maxMistakes {
-				break
-			}
 			r.entry(e.Value, e.At)
 		}
 		return
@@ -87,7 +76,7 @@ func (r *versionReader) entries(entries []exported.Entry) {
 	list, notes, mistakes := kind.Versions(entries, r.part)
 	r.notes = append(r.notes, notes...)
 	for _, m := range mistakes {
-		r.add(m)
+		r.mistakes.Add(m)
 	}
 	r.list = append(r.list, list...)
 }
@@ -96,7 +85,7 @@ func (r *versionReader) entries(entries []exported.Entry) {
 func (r *versionReader) entry(v any, at func() proviso.Place) {
 	text, ok := exported.PromptText(v)
 	if !ok {
-		r.add(proviso.Mistake{Place: at(), Code: proviso.Invalid, Message: "there is no prompt: expected an object with template, prompt, text, messages or manifest, or what " + exported.Tools + " exports"})
+		r.mistakes.AddAt(at, proviso.Mistake{Code: proviso.Invalid, Message: "there is no prompt: expected an object with template, prompt, text, messages or manifest, or what " + exported.Tools + " exports"})
 		return
 	}
 	n := exported.Version{Name: fmt.Sprintf("entry %d", len(r.list)+1), Text: text}

@@ -3,14 +3,16 @@ package label
 import (
 	"cmp"
 	"fmt"
-	"github.com/proviso-eval/proviso/spade/internal/format"
-	"github.com/proviso-eval/proviso/spade/matrix"
-	"github.com/proviso-eval/proviso/spade/trial"
 	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/spade/internal/format"
+	"github.com/proviso-eval/proviso/spade/matrix"
+	"github.com/proviso-eval/proviso/spade/trial"
 )
 
 // order finds the most useful output to label; see [Start].
@@ -234,7 +236,7 @@ func (o *order) telling(wanted func(i int) bool, have trial.Labels) (int, string
 	}
 	why := fmt.Sprintf("%s it, %d fail it", format.Counted(bestPassed, "candidate passes", "candidates pass"), bestFailed)
 	if best.apart > 0 {
-		why += fmt.Sprintf("; it distinguishes %s that the labels so far do not", format.Counted(best.apart, "pair", "pairs"))
+		why += fmt.Sprintf("; it distinguishes %s that the labels so far do not", excerpt.Plural(best.apart, "pair"))
 	}
 	return at, why
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // pythonTryer runs a Python function with no grants other than installed packages.
@@ -135,10 +134,7 @@ type InvalidError struct{ Wrong []Wrong }
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Wrong))
 	for i, w := range e.Wrong {
-		lines[i] = w.Name + ": " + w.Err.Error()
-		if w.Nearest != "" {
-			lines[i] += " (did you mean " + value.Stringify(w.Nearest) + "?)"
-		}
+		lines[i] = proviso.Mistake{Message: w.Name + ": " + w.Err.Error(), Nearest: w.Nearest}.String()
 	}
 	return strings.Join(lines, "\n")
 }

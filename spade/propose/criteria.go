@@ -9,6 +9,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -18,9 +19,9 @@ import (
 
 // criteriaReply is the schema of the answer to the first question.
 func criteriaReply() *proviso.Reply {
-	return &proviso.Reply{Name: "criteria", Schema: ask.ObjectSchema("criteria", ask.ListSchema(ask.ObjectSchema(
-		"n", ask.Schema("integer"), "quote", ask.Schema("string"), "category", ask.EnumSchema(delta.Categories), "criterion", ask.Schema("string"), "vague", ask.Schema("boolean"),
-	)))}
+	return shape.Reply("criteria", "criteria", shape.List(shape.Object(
+		"n", shape.Of("integer"), "quote", shape.Of("string"), "category", shape.Enum(delta.Categories...), "criterion", shape.Of("string"), "vague", shape.Of("boolean"),
+	)))
 }
 
 // maxCriteria bounds how many criteria a model may find per question, and maxCriterion

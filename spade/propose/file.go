@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
@@ -43,7 +44,7 @@ func (p *Proposal) About(h *delta.History) []string {
 		by = ""
 	}
 	return []string{
-		fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", format.Counted(len(h.Changes), "version", "versions"), by),
+		fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", excerpt.Plural(len(h.Changes), "version"), by),
 		"A suite takes them with: assertions: file://THIS FILE",
 	}
 }
@@ -105,7 +106,7 @@ func (p *Proposal) JSON() ([]byte, error) {
 	if len(p.Asked)+len(p.Ruled) > 0 {
 		o.Set(candidate.ProvenanceKey, p.state())
 	}
-	return format.JSON(o, "  ")
+	return value.EncodeJSON(o, "  ")
 }
 
 // report adds the results of models.

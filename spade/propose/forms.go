@@ -8,6 +8,7 @@ import (
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/candidate/python"
@@ -24,21 +25,21 @@ var values = map[string]func(o *value.Object) (any, string){
 // candidatesReply is the schema of the answer to the second question. Each type's members are
 // in their own object, so that an answer has no empty members.
 func candidatesReply() *proviso.Reply {
-	text, fold := ask.Schema("string"), ask.Schema("boolean")
-	texts, limit := ask.ListSchema(text), ask.AnySchema(ask.Schema("number", "null"), text)
-	scope := ask.ObjectSchema("each", text, "match", text, "from", text, "to", text)
+	text, fold := shape.Of("string"), shape.Of("boolean")
+	texts, limit := shape.List(text), shape.Any(shape.Of("number", "null"), text)
+	scope := shape.Object("each", text, "match", text, "from", text, "to", text)
 	scope.Set("type", []any{"object", "null"})
-	return &proviso.Reply{Name: "candidates", Schema: ask.ObjectSchema("candidates", ask.ListSchema(ask.ObjectSchema(
-		"name", text, "description", text, "covers", ask.ListSchema(ask.Schema("integer")), "type", text,
-		"value", ask.AnySchema(
-			ask.ObjectSchema("text", text, "ignore_case", fold), ask.ObjectSchema("texts", texts, "ignore_case", fold),
-			ask.ObjectSchema("pattern", text, "ignore_case", fold), ask.ObjectSchema("min", limit, "max", limit),
-			ask.ObjectSchema("text", text, "pattern", text, "min", limit, "max", limit, "ignore_case", fold),
-			ask.ObjectSchema("class", text, "min", limit, "max", limit), ask.ObjectSchema("schema", text),
-			ask.ObjectSchema("questions", texts), ask.ObjectSchema("code", text),
+	return shape.Reply("candidates", "candidates", shape.List(shape.Object(
+		"name", text, "description", text, "covers", shape.List(shape.Of("integer")), "type", text,
+		"value", shape.Any(
+			shape.Object("text", text, "ignore_case", fold), shape.Object("texts", texts, "ignore_case", fold),
+			shape.Object("pattern", text, "ignore_case", fold), shape.Object("min", limit, "max", limit),
+			shape.Object("text", text, "pattern", text, "min", limit, "max", limit, "ignore_case", fold),
+			shape.Object("class", text, "min", limit, "max", limit), shape.Object("schema", text),
+			shape.Object("questions", texts), shape.Object("code", text),
 		),
-		"scope", scope, "when", ask.Schema("string", "null"),
-	)))}
+		"scope", scope, "when", shape.Of("string", "null"),
+	)))
 }
 
 // flat returns a candidate with the members of its value beside the others, where some models

@@ -137,9 +137,8 @@ func (s *sentence) foreign() {
 	s.foreignFormats()
 	from := 0
 	for _, g := range quotedGroups(s.text) {
-		before, after := s.text[from:g.start], s.text[g.end:]
+		s.foreignPhrase(g, s.text[from:g.start])
 		from = g.end
-		s.foreignPhrase(g, before, after)
 	}
 }
 
@@ -274,7 +273,7 @@ func (s *sentence) foreignFormat(f shape, plain string, at []int) {
 }
 
 // foreignPhrase makes a check from a run of quoted phrases, by the words around it.
-func (s *sentence) foreignPhrase(g quoted, before, after string) {
+func (s *sentence) foreignPhrase(g quoted, before string) {
 	t, shown := s.tongue, quotedList(g.phrases)
 	values, ok := s.templates(g.phrases, shown)
 	if !ok {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -111,7 +112,7 @@ func (s *Selection) head() []string {
 				Between(s.Answer.Covered, s.Doubt.Bad), s.Bad, Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good), s.Good, o.Alpha, o.Tau))
 	}
 	if s.Open() {
-		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided, so this result is not proven.", format.Counted(s.Doubt.Cells, "cell", "cells")))
+		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided, so this result is not proven.", excerpt.Plural(s.Doubt.Cells, "cell")))
 	}
 	return lines
 }

@@ -46,7 +46,7 @@ func classRow(b *bytes.Buffer, name string, c classify.CategoryScore, o report.T
 	}
 	row := fmt.Sprintf("%-22s %5s   %-18s  %-18s  %4d  %10d  %11d", report.Line(name, 60), f1, shareText(c.Precision()), shareText(c.Recall()), c.Both, c.Model, c.People)
 	if c.Category == "" {
-		row = paint(o, "1", row)
+		row = o.Paint(report.Bold, row)
 	}
 	b.WriteString(row + "\n")
 }

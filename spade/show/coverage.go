@@ -18,12 +18,12 @@ func CoverLine(c *coverage.Cover) string {
 func Cover(c *coverage.Cover, o report.TerminalOptions) []byte {
 	t := newPage(o, 40)
 	t.all = true
-	t.line("%s\n", t.paint("1", CoverLine(c)))
+	t.line("%s\n", t.o.Paint(report.Bold, CoverLine(c)))
 	for _, l := range c.Lines {
 		switch {
 		case len(l.Assertions) > 0:
 			t.unit("✓", "32", l.Line, l.Text, "")
-			fmt.Fprintf(t, "         %s\n", t.paint("2", "by "+Names(l.Assertions, MaxNames)))
+			fmt.Fprintf(t, "         %s\n", t.o.Paint(report.Dim, "by "+Names(l.Assertions, MaxNames)))
 		case l.Instruction:
 			t.unit("✗", "31", l.Line, l.Text, "")
 		default:
@@ -31,13 +31,13 @@ func Cover(c *coverage.Cover, o report.TerminalOptions) []byte {
 		}
 	}
 	if len(c.Former) > 0 {
-		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of what the prompt no longer asks"), Names(c.Former, 50))
+		fmt.Fprintf(t, "\n%s: %s\n", t.o.Paint(report.Yellow, "Assertions of what the prompt no longer asks"), Names(c.Former, 50))
 	}
 	if c.Unread != "" {
-		fmt.Fprintf(t, "\n%s\n", t.paint("33", sentenceOf(c.Unread)))
+		fmt.Fprintf(t, "\n%s\n", t.o.Paint(report.Yellow, sentenceOf(c.Unread)))
 	}
 	if len(c.Orphans) > 0 {
-		fmt.Fprintf(t, "\n%s: %s\n", t.paint("33", "Assertions of nothing that the prompt says"), Names(c.Orphans, 50))
+		fmt.Fprintf(t, "\n%s: %s\n", t.o.Paint(report.Yellow, "Assertions of nothing that the prompt says"), Names(c.Orphans, 50))
 	}
 	return t.Bytes()
 }

@@ -51,7 +51,7 @@ func (t *page) version(c *delta.Change, class *delta.Classes) {
 	var parts []string
 	for _, kind := range []string{"added", "removed", "moved"} {
 		if counts[kind] > 0 {
-			parts = append(parts, t.paint(changeSigns[kind].color, fmt.Sprintf("%d %s", counts[kind], kind)))
+			parts = append(parts, t.o.Paint(changeSigns[kind].color, fmt.Sprintf("%d %s", counts[kind], kind)))
 		}
 	}
 	if len(parts) == 0 {
@@ -60,9 +60,9 @@ func (t *page) version(c *delta.Change, class *delta.Classes) {
 	if about != "" {
 		title += "  "
 	}
-	fmt.Fprintf(t, "%s%s  %s\n", t.paint("1", title), about, strings.Join(parts, ", "))
+	fmt.Fprintf(t, "%s%s  %s\n", t.o.Paint(report.Bold, title), about, strings.Join(parts, ", "))
 	if len(class.Whole) > 0 {
-		fmt.Fprintf(t, "         %s\n", t.paint("35", grouped(class.Whole)))
+		fmt.Fprintf(t, "         %s\n", t.o.Paint("35", grouped(class.Whole)))
 	}
 	shown := 0
 	stayed := t.stayed(c)
@@ -162,15 +162,15 @@ func (t *page) unit(sign, color string, line int, text, note string) {
 			break
 		}
 		if t.o.Color && row != "" {
-			row = t.paint(color, variables.Get().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m"))
+			row = t.o.Paint(color, variables.Get().ReplaceAllString(row, "\x1b[36m$0\x1b[0;"+color+"m"))
 		}
 		if i == 0 {
-			fmt.Fprintf(t, " %s %s  %s", t.paint(color, sign), t.paint("2", fmt.Sprintf("%4d", line)), row)
+			fmt.Fprintf(t, " %s %s  %s", t.o.Paint(color, sign), t.o.Paint(report.Dim, fmt.Sprintf("%4d", line)), row)
 		} else if row != "" {
 			fmt.Fprintf(t, "%s%s", strings.Repeat(" ", len(lead)), row)
 		}
 		if i == 0 && note != "" {
-			t.WriteString(t.paint("2", note))
+			t.WriteString(t.o.Paint(report.Dim, note))
 		}
 		t.WriteByte('\n')
 	}

@@ -53,7 +53,7 @@ func (v *Output) Show(asked label.Asked, progress string) []byte {
 	head, foot := v.head(asked), v.foot(progress)
 	body := report.Lines(asked.Trial.Text(), v.Options.Width-2, maxOutputLines)
 	if len(body) == 0 {
-		body = []string{v.paint("2", "(empty)")}
+		body = []string{v.Options.Paint(report.Dim, "(empty)")}
 	}
 	v.page = len(body)
 	if v.Height > 0 {
@@ -74,7 +74,7 @@ func (v *Output) Show(asked label.Asked, progress string) []byte {
 		b.WriteString("  " + line + "\n")
 	}
 	if v.more || v.Top > 0 {
-		b.WriteString(v.paint("2", fmt.Sprintf("  lines %d to %d of %d (m shows more)", v.Top+1, end, len(body))) + "\n")
+		b.WriteString(v.Options.Paint(report.Dim, fmt.Sprintf("  lines %d to %d of %d (m shows more)", v.Top+1, end, len(body))) + "\n")
 	}
 	b.WriteByte('\n')
 	for _, line := range foot {
@@ -86,13 +86,13 @@ func (v *Output) Show(asked label.Asked, progress string) []byte {
 // head identifies the output and its prompt.
 func (v *Output) head(asked label.Asked) []string {
 	t := asked.Trial
-	title := v.paint("1", report.Line(t.ID, 60))
+	title := v.Options.Paint(report.Bold, report.Line(t.ID, 60))
 	if asked.Why != "" {
-		title += "  " + v.paint("2", asked.Why)
+		title += "  " + v.Options.Paint(report.Dim, asked.Why)
 	}
 	lines := []string{title}
 	if asked.Label != "" {
-		lines = append(lines, "labelled "+map[string]string{"1": v.paint("32", "good"), "0": v.paint("31", "bad")}[asked.Label])
+		lines = append(lines, "labelled "+map[string]string{"1": v.Options.Paint(report.Green, "good"), "0": v.Options.Paint(report.Red, "bad")}[asked.Label])
 	}
 	if asked.Note != "" {
 		lines = append(lines, v.field("note", asked.Note, maxFolded)...)
@@ -125,7 +125,7 @@ func (v *Output) head(asked label.Asked) []string {
 func (v *Output) field(name, text string, limit int) []string {
 	const room = 9
 	if limit == 1 {
-		return []string{v.paint("2", fmt.Sprintf("%-*s", room, name)) + report.Line(text, v.Options.Width-room)}
+		return []string{v.Options.Paint(report.Dim, fmt.Sprintf("%-*s", room, name)) + report.Line(text, v.Options.Width-room)}
 	}
 	lines := report.Lines(text, v.Options.Width-room, limit)
 	for i := range lines {
@@ -133,7 +133,7 @@ func (v *Output) field(name, text string, limit int) []string {
 		if i == 0 {
 			label = name
 		}
-		lines[i] = v.paint("2", fmt.Sprintf("%-*s", room, label)) + lines[i]
+		lines[i] = v.Options.Paint(report.Dim, fmt.Sprintf("%-*s", room, label)) + lines[i]
 	}
 	return lines
 }
@@ -148,11 +148,9 @@ func (v *Output) foot(progress string) []string {
 	if v.Review {
 		keys = strings.Replace(keys, "s skip", "s keep", 1)
 	}
-	lines = append(lines, v.paint("2", keys))
+	lines = append(lines, v.Options.Paint(report.Dim, keys))
 	if v.Hint != "" {
-		lines = append(lines, v.paint("33", v.Hint))
+		lines = append(lines, v.Options.Paint(report.Yellow, v.Hint))
 	}
 	return lines
 }
-
-func (v *Output) paint(color, text string) string { return paint(v.Options, color, text) }

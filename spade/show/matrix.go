@@ -16,14 +16,14 @@ func Grid(g *matrix.Grid, rates []matrix.Rate, o report.TerminalOptions) []byte 
 	for _, n := range g.Names {
 		name = max(name, min(cellsIn(n), 60))
 	}
-	t.line("%s", t.paint("1", fmt.Sprintf("%s %7s %7s %7s %10s", pad("Candidate", name), "passes", "fails", "threw", "undecided")))
+	t.line("%s", t.o.Paint(report.Bold, fmt.Sprintf("%s %7s %7s %7s %10s", pad("Candidate", name), "passes", "fails", "threw", "undecided")))
 	for j, r := range rates {
 		threw, undecided := fmt.Sprintf("%7d", r.Threw), fmt.Sprintf("%10d", r.Undecided)
 		if r.Threw > 0 {
-			threw = t.paint("33", threw)
+			threw = t.o.Paint(report.Yellow, threw)
 		}
 		if r.Undecided > 0 {
-			undecided = t.paint("33", undecided)
+			undecided = t.o.Paint(report.Yellow, undecided)
 		}
 		t.line("%s %7d %7d %s %s", pad(g.Names[j], name), r.Passed, r.Failed, threw, undecided)
 	}

@@ -33,27 +33,17 @@ func (t *page) title(text string) {
 	if t.Len() > 0 {
 		t.WriteByte('\n')
 	}
-	t.line("%s", t.paint("1", text))
+	t.line("%s", t.o.Paint(report.Bold, text))
 }
 
 // part starts a part of the page after a blank line.
 func (t *page) part(format string, args ...any) {
-	t.line("\n  %s", t.paint("1", fmt.Sprintf(format, args...)))
+	t.line("\n  %s", t.o.Paint(report.Bold, fmt.Sprintf(format, args...)))
 }
 
 // intervals explains the ranges of the page, after a blank line.
 func (t *page) intervals() {
-	t.line("\n%s", t.paint("2", "Ranges in brackets are 95 % intervals (Wilson)."))
-}
-
-func (t *page) paint(color, text string) string { return paint(t.o, color, text) }
-
-// paint colours a text if the options ask for colours.
-func paint(o report.TerminalOptions, color, text string) string {
-	if !o.Color || text == "" {
-		return text
-	}
-	return "\x1b[" + color + "m" + text + "\x1b[0m"
+	t.line("\n%s", t.o.Paint(report.Dim, "Ranges in brackets are 95 % intervals (Wilson)."))
 }
 
 // cellsIn returns the approximate width of a name on a terminal.

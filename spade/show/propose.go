@@ -42,7 +42,7 @@ func (t *page) candidate(c *proviso.Candidate) {
 	if c.Model != "" {
 		about += ", " + c.Assertion.Type
 	}
-	fmt.Fprintf(t, "\n  %s  %s\n", t.paint("32", report.Line(c.Name, 60)), t.paint("2", report.Line(strings.TrimPrefix(about, ", "), 60)))
+	fmt.Fprintf(t, "\n  %s  %s\n", t.o.Paint(report.Green, report.Line(c.Name, 60)), t.o.Paint(report.Dim, report.Line(strings.TrimPrefix(about, ", "), 60)))
 	if c.Description != "" {
 		fmt.Fprintf(t, "    %s\n", report.Line(c.Description, t.o.Width-4))
 	}
@@ -51,9 +51,9 @@ func (t *page) candidate(c *proviso.Candidate) {
 		if c.Delta.Removed > 0 {
 			note = fmt.Sprintf(", no longer asked since version %d", c.Delta.Removed)
 		}
-		fmt.Fprintf(t, "    %s\n", t.paint("2", fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, max(20, t.o.Width-30-len(note))))))
+		fmt.Fprintf(t, "    %s\n", t.o.Paint(report.Dim, fmt.Sprintf("version %d, line %d%s: %s", c.Delta.Version, c.Delta.Line, note, report.Line(c.Delta.Text, max(20, t.o.Width-30-len(note))))))
 		if c.Delta.When != "" {
-			fmt.Fprintf(t, "    %s\n", t.paint("2", "when "+report.Line(c.Delta.When, t.o.Width-9)))
+			fmt.Fprintf(t, "    %s\n", t.o.Paint(report.Dim, "when "+report.Line(c.Delta.When, t.o.Width-9)))
 		}
 	}
 }
@@ -73,8 +73,8 @@ func (t *page) dropped(list []propose.Dropped) {
 		if what == "" {
 			what = d.Criterion
 		}
-		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d", d.Version)), report.Line(what, t.o.Width-12))
-		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(d.Reason, t.o.Width-6)))
+		fmt.Fprintf(t, "  %s %s\n", t.o.Paint(report.Yellow, fmt.Sprintf("v%d", d.Version)), report.Line(what, t.o.Width-12))
+		fmt.Fprintf(t, "      %s\n", t.o.Paint(report.Dim, report.Line(d.Reason, t.o.Width-6)))
 	}
 }
 
@@ -89,12 +89,12 @@ func (t *page) unproposed(list []rules.Unproposed) {
 			fmt.Fprintf(t, "  … and %d more (--all)\n", len(list)-i)
 			return
 		}
-		fmt.Fprintf(t, "  %s %s\n", t.paint("33", fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, t.o.Width-12))
+		fmt.Fprintf(t, "  %s %s\n", t.o.Paint(report.Yellow, fmt.Sprintf("v%d:%d", u.Delta.Version, u.Delta.Line)), report.Line(u.Delta.Text, t.o.Width-12))
 		about := u.Reason
 		if u.Category != "" && u.Category != delta.OtherCategory {
 			about = u.Category + ": " + about
 		}
-		fmt.Fprintf(t, "      %s\n", t.paint("2", report.Line(strings.TrimSpace(about), t.o.Width-6)))
+		fmt.Fprintf(t, "      %s\n", t.o.Paint(report.Dim, report.Line(strings.TrimSpace(about), t.o.Width-6)))
 	}
 }
 

@@ -274,7 +274,7 @@ func whyOut(s Selection, a *selection.Account) string {
 // SelectionText shows a selection to a person.
 func SelectionText(s Selection, o report.TerminalOptions) []byte {
 	t := newPage(o, 60)
-	t.line("%s  %s", t.paint("1", headline(s)), t.paint("2", "method "+s.Options.Method))
+	t.line("%s  %s", t.o.Paint(report.Bold, headline(s)), t.o.Paint(report.Dim, "method "+s.Options.Method))
 	for _, sentence := range Verdict(s) {
 		t.line("  %s", sentence)
 	}
@@ -298,7 +298,7 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 		t.part("%s %7s %6s %6s  %s", pad("Selected", name), "catches", "alone", "false", "without it")
 		for i := range list {
 			if a := &list[i]; a.Fate == selection.Selected {
-				t.line("  %s %7d %6d %6s  %s", t.paint("32", pad(a.Name, name)), a.Covered, len(a.Alone), falseText(a), without(s, a))
+				t.line("  %s %7d %6d %6s  %s", t.o.Paint(report.Green, pad(a.Name, name)), a.Covered, len(a.Alone), falseText(a), without(s, a))
 			}
 		}
 	}
@@ -314,11 +314,11 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 		}
 		t.part("%s (%d)", f.title, len(some))
 		for _, a := range some {
-			t.line("  %s  %s", t.paint("2", pad(a.Name, name)), whyOut(s, a))
+			t.line("  %s  %s", t.o.Paint(report.Dim, pad(a.Name, name)), whyOut(s, a))
 		}
 	}
 	if n := len(s.Banned); n > 0 {
-		t.line("\n  %s  %s", t.paint("1", fmt.Sprintf("Banned (%d)", n)), Names(s.Banned, 50))
+		t.line("\n  %s  %s", t.o.Paint(report.Bold, fmt.Sprintf("Banned (%d)", n)), Names(s.Banned, 50))
 	}
 }
 

@@ -49,7 +49,7 @@ func SubsumptionLine(s *subsume.Subsumption) string {
 // Subsumption shows a subsumption to a person.
 func Subsumption(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 	t := newPage(o, 60)
-	t.line("%s", t.paint("1", SubsumptionLine(s)))
+	t.line("%s", t.o.Paint(report.Bold, SubsumptionLine(s)))
 	for _, source := range subsume.Sources() {
 		t.pairs(s, sourceNames[source].title, func(p *subsume.Pair) bool { return p.Outcome == subsume.Kept && p.Source == source })
 	}
@@ -76,7 +76,7 @@ func Subsumption(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 		t.pairs(s, outcome.title, func(p *subsume.Pair) bool { return p.Outcome == outcome.outcome })
 	}
 	if s.Unsure > 0 {
-		t.line("\n%s", t.paint("2", fmt.Sprintf("%s given up because it would have taken too long.", report.Plural(s.Unsure, "comparison"))))
+		t.line("\n%s", t.o.Paint(report.Dim, fmt.Sprintf("%s given up because it would have taken too long.", report.Plural(s.Unsure, "comparison"))))
 	}
 	return t.Bytes()
 }
@@ -97,8 +97,8 @@ func (t *page) pairs(s *subsume.Subsumption, title string, of func(*subsume.Pair
 			t.line("    … and %d more", len(list)-i)
 			return
 		}
-		t.line("    %s → %s", t.paint("32", report.Line(s.Names[p.A], 60)), report.Line(s.Names[p.B], 60))
-		t.line("      %s", t.paint("2", report.Line(s.Why(p), t.o.Width-6)))
+		t.line("    %s → %s", t.o.Paint(report.Green, report.Line(s.Names[p.A], 60)), report.Line(s.Names[p.B], 60))
+		t.line("      %s", t.o.Paint(report.Dim, report.Line(s.Why(p), t.o.Width-6)))
 	}
 }
 
@@ -112,18 +112,18 @@ type Pairs struct {
 // Pair shows a pair with its evidence, but without its source, which would bias people.
 func (v *Pairs) Pair(p *subsume.Pair, number, of int) []byte {
 	t := newPage(v.Options, 60)
-	t.line("\n%s", t.paint("1", fmt.Sprintf("%d of %d", number, of)))
+	t.line("\n%s", t.o.Paint(report.Bold, fmt.Sprintf("%d of %d", number, of)))
 	for _, end := range []struct {
 		letter string
 		i      int
 	}{{"a", p.A}, {"b", p.B}} {
 		says, check := v.Subsumption.Shown(end.i)
-		t.line("  %s  %s", t.paint("1", end.letter), t.paint("32", report.Line(v.Subsumption.Names[end.i], t.o.Width-5)))
+		t.line("  %s  %s", t.o.Paint(report.Bold, end.letter), t.o.Paint(report.Green, report.Line(v.Subsumption.Names[end.i], t.o.Width-5)))
 		if says != "" {
 			t.line("     %s", report.Line(says, t.o.Width-5))
 		}
 		if check != "" {
-			t.line("     %s", t.paint("2", report.Line(check, 3*t.o.Width)))
+			t.line("     %s", t.o.Paint(report.Dim, report.Line(check, 3*t.o.Width)))
 		}
 	}
 	if c := v.Subsumption.Tally(p); c != nil {
@@ -135,14 +135,14 @@ func (v *Pairs) Pair(p *subsume.Pair, number, of int) []byte {
 		v.output(t, "passes b alone", c.OnlyBID)
 		v.output(t, "fails both", c.NeitherID)
 	}
-	t.line("  %s  y yes, n no, s skip, u undo, q quit", t.paint("1", "Does every output that passes a pass b?"))
+	t.line("  %s  y yes, n no, s skip, u undo, q quit", t.o.Paint(report.Bold, "Does every output that passes a pass b?"))
 	return t.Bytes()
 }
 
 // output shows one output.
 func (v *Pairs) output(t *page, what, id string) {
 	if text, ok := v.Outputs[id]; ok && id != "" {
-		t.line("     %s %s: %s", report.Line(id, 40), what, t.paint("2", report.Line(text, 2*t.o.Width)))
+		t.line("     %s %s: %s", report.Line(id, 40), what, t.o.Paint(report.Dim, report.Line(text, 2*t.o.Width)))
 	}
 }
 

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/solve"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Trades are the data for the reports of spade frontier.
@@ -72,7 +74,7 @@ func (t Trades) failed(x selection.Trade) string {
 func pointText(x selection.Trade) string {
 	switch x.Axis {
 	case selection.BySize:
-		return "at most " + format.Counted(int(x.At), "candidate", "candidates")
+		return "at most " + excerpt.Plural(int(x.At), "candidate")
 	case selection.ByBudget:
 		return "at most " + format.Dollars(x.At)
 	}
@@ -172,7 +174,7 @@ func (t Trades) notes() []string {
 // Text shows the trade-offs to a person.
 func (t Trades) Text(o report.TerminalOptions) []byte {
 	p := &page{o: o}
-	p.line("%s\n", p.paint("1", t.title()))
+	p.line("%s\n", p.o.Paint(report.Bold, t.title()))
 	rows := [][]string{tradeColumns}
 	for _, x := range t.List {
 		rows = append(rows, t.cells(x))
@@ -196,13 +198,13 @@ func (t Trades) Text(o report.TerminalOptions) []byte {
 		}
 		line := strings.TrimRight(b.String(), " ")
 		if i == 0 {
-			line = p.paint("1", line)
+			line = p.o.Paint(report.Bold, line)
 		}
 		p.line("%s", line)
 	}
 	p.line("")
 	for _, note := range append(t.notes(), tradesLegend) {
-		p.line("%s", p.paint("2", note))
+		p.line("%s", p.o.Paint(report.Dim, note))
 	}
 	return p.Bytes()
 }
@@ -266,7 +268,7 @@ func (t Trades) JSON() ([]byte, error) {
 		}
 		list = append(list, j)
 	}
-	return format.JSON(map[string]any{"frontier": list}, "  ")
+	return value.EncodeJSON(map[string]any{"frontier": list}, "  ")
 }
 
 // Sizes in the picture of trade-offs, in pixels.

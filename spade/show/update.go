@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/report"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/update"
 	"github.com/proviso-eval/proviso/stats"
+	"github.com/proviso-eval/proviso/value"
 )
 
 // Update is the data for the reports of spade update.
@@ -220,7 +220,7 @@ func UpdateText(u Update, o report.TerminalOptions) []byte {
 		if i > 0 {
 			t.line("")
 		}
-		t.line("%s", t.paint("1", s.title))
+		t.line("%s", t.o.Paint(report.Bold, s.title))
 		for _, line := range s.lines {
 			t.line("  %s", line)
 		}
@@ -280,7 +280,7 @@ func UpdateJSON(u Update) ([]byte, error) {
 		}
 	}
 	list := func(l []m) []m { return append([]m{}, l...) }
-	return format.JSON(m{
+	return value.EncodeJSON(m{
 		"outputs": m{"total": len(u.Outputs), "tried_before": known, "labelled": says[update.People], "thumbs": says[update.Thumb], "failed_in_run": says[update.Failure]},
 		"drift":   list(drift), "uncaught": list(uncaught), "label_next": list(queue), "shifts": list(shifts),
 		"selected": u.After.Selected(), "status": u.After.Status().String(), "thumbs_as_labels": u.Thumbs, "written": u.Written != "",

@@ -105,7 +105,7 @@ func (t *tree) visit(depth int, parent float64) float64 {
 	if t.cut(bound) {
 		return math.Inf(1)
 	}
-	t.settle(bound, &fixed)
+	t.settle(&fixed)
 	k := t.choose()
 	if k < 0 {
 		t.leaf()
@@ -176,7 +176,7 @@ func (t *tree) possible(fixed *[]int) bool {
 }
 
 // settle fixes the candidates that have the same state in every better selection.
-func (t *tree) settle(bound float64, fixed *[]int) {
+func (t *tree) settle(fixed *[]int) {
 	if t.best == math.MaxInt64 {
 		return
 	}

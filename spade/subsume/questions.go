@@ -9,6 +9,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/shape"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/value"
@@ -280,11 +281,11 @@ func readConfirmed(text string, n int) ([]confirmation, error) {
 }
 
 func findReply() *proviso.Reply {
-	pair := ask.ObjectSchema("a", ask.Schema("string"), "b", ask.Schema("string"), "why", ask.Schema("string"))
-	return &proviso.Reply{Name: "implications", Schema: ask.ObjectSchema("pairs", ask.ListSchema(pair))}
+	pair := shape.Object("a", shape.Of("string"), "b", shape.Of("string"), "why", shape.Of("string"))
+	return shape.Reply("implications", "pairs", shape.List(pair))
 }
 
 func confirmReply() *proviso.Reply {
-	claim := ask.ObjectSchema("n", ask.Schema("integer"), "counterexample", ask.Schema("string"), "reasoning", ask.Schema("string"), "implied", ask.Schema("boolean"))
-	return &proviso.Reply{Name: "verdicts", Schema: ask.ObjectSchema("claims", ask.ListSchema(claim))}
+	claim := shape.Object("n", shape.Of("integer"), "counterexample", shape.Of("string"), "reasoning", shape.Of("string"), "implied", shape.Of("boolean"))
+	return shape.Reply("verdicts", "claims", shape.List(claim))
 }

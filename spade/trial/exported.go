@@ -13,9 +13,6 @@ import (
 // maxExported bounds a JSON file, which is read whole, in bytes.
 const maxExported = 256 << 20
 
-// maxPlaces bounds the mistakes in a JSON document that get a place.
-const maxPlaces = 100
-
 // beginsJSON reports whether a file starts like JSON. No header of a CSV file does.
 func beginsJSON(in *bufio.Reader) bool {
 	head, _ := in.Peek(1 << 10)
@@ -76,7 +73,7 @@ func (r *trialReader) json(in io.Reader) {
 func (r *trialReader) objects(doc *document.Document, entries []exported.Entry, pointer func(entry int) string) {
 	// Finding a place reads the document from its start, so only some mistakes get one.
 	r.lineOf = func(entry int) int {
-		if len(r.Mistakes) > maxPlaces {
+		if r.Mistakes.Full() {
 			return 0
 		}
 		return entries[entry].At().Line
@@ -85,7 +82,7 @@ func (r *trialReader) objects(doc *document.Document, entries []exported.Entry, 
 		in := pointer(i)
 		place := func(pointer string, key bool) proviso.Place {
 			switch {
-			case len(r.Mistakes) > maxPlaces:
+			case r.Mistakes.Full():
 				return proviso.Place{File: r.File}
 			case key:
 				return doc.KeyPlace(in + pointer)

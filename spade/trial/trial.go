@@ -14,6 +14,7 @@ import (
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -165,7 +166,7 @@ func scanTrials(file string, in io.Reader, note func(string), each func(Trial) b
 		r.Mistake(0, "", "there is no output in it")
 	}
 	if r.thumb > 0 && note != nil {
-		note(fmt.Sprintf("the labels of %s are thumbs of users, who do not say what they judge", format.Counted(r.thumb, "output", "outputs")))
+		note(fmt.Sprintf("the labels of %s are thumbs of users, who do not say what they judge", excerpt.Plural(r.thumb, "output")))
 	}
 	return r.Mistakes
 }

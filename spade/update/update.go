@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/candidate"
-	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/selection"
@@ -126,7 +126,7 @@ func columns(in Input) ([]proviso.Candidate, error) {
 	}
 	if len(gone) > 0 {
 		return nil, proviso.Errorf(proviso.Conflict, "the matrix has %s that the candidates no longer have: %s; spade run brings them together",
-			format.Counted(len(gone), "column", "columns"), strings.Join(gone[:min(len(gone), 5)], ", "))
+			excerpt.Plural(len(gone), "column"), strings.Join(gone[:min(len(gone), 5)], ", "))
 	}
 	return list, nil
 }

@@ -31,18 +31,9 @@ type Options struct {
 func Project(ctx context.Context, root *os.Root, of store.Store, p store.Project, o Options) ([]string, error) {
 	x := exporting{ctx: ctx, root: root, project: string(p), o: o, of: of, in: of.In(p)}
 	if err := root.MkdirAll(path.Join(x.project, "runs"), 0o700); err != nil {
-		return nil, unwritten(err)
+		return nil, proviso.WithCode(proviso.Unavailable, err)
 	}
 	return x.all()
-}
-
-// unwritten adds a code to a file write error.
-func unwritten(err error) error {
-	var known *proviso.Error
-	if err == nil || errors.As(err, &known) {
-		return err
-	}
-	return proviso.Errorf(proviso.Unavailable, "%w", err)
 }
 
 // exporting writes one project.
@@ -94,11 +85,11 @@ func (x *exporting) all() (counts []string, err error) {
 func (x *exporting) file(name string, write func(io.Writer) error) error {
 	f, err := x.root.OpenFile(path.Join(x.project, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return unwritten(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	b := bufio.NewWriterSize(f, 1<<16)
 	err = write(b)
-	return errors.Join(err, unwritten(b.Flush()), unwritten(f.Close()))
+	return errors.Join(err, proviso.WithCode(proviso.Unavailable, b.Flush()), proviso.WithCode(proviso.Unavailable, f.Close()))
 }
 
 // lines writes values as JSON Lines.
@@ -107,10 +98,10 @@ type lines struct {
 	n  int
 }
 
-func (l *lines) add(o Object) error {
+func (l *lines) add(o any) error {
 	line, err := compact(o)
 	if err != nil {
-		return unwritten(err)
+		return proviso.WithCode(proviso.Unavailable, err)
 	}
 	return l.raw(append(line, '\n'))
 }
@@ -118,7 +109,7 @@ func (l *lines) add(o Object) error {
 func (l *lines) raw(line []byte) error {
 	l.n++
 	_, err := l.to.Write(line)
-	return unwritten(err)
+	return proviso.WithCode(proviso.Unavailable, err)
 }
 
 // keys writes the project's keys as `proviso key list --format json` shows them, without the
@@ -128,7 +119,7 @@ func (x *exporting) keys(w *lines) error {
 		if string(k.Project) != x.project {
 			return nil
 		}
-		return w.add(Key(*k, ""))
+		return w.add(k.File(""))
 	})
 }
 

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -38,9 +37,6 @@ func (o Object) MarshalJSON() ([]byte, error) {
 
 // compact encodes a value as JSON without HTML escapes.
 func compact(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	line, err := value.EncodeJSON(v, "")
+	return bytes.TrimSuffix(line, []byte("\n")), err
 }

@@ -144,15 +144,6 @@ func (x *exporting) verdicts(w *lines) error {
 	})
 }
 
-// Key returns the JSON form of an API key, with its secret unless that is "".
-func Key(k store.Key, secret string) Object {
-	return Object{
-		"id", k.ID, "name", k.Name, "project", k.Project, "hint", k.Hint, "secret,omitempty", secret, "scopes", k.Scopes,
-		"budget", k.Budget, "spent", k.Spent, "providers", append([]string{}, k.Providers...),
-		"created", k.Created, "last_used", timeOrNil(k.LastUsed), "revoked", timeOrNil(k.Revoked),
-	}
-}
-
 func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -49,9 +49,8 @@ func (s *Store) use(ctx context.Context, path string, do func(*record) error) er
 		}
 		rec.close()
 	}
-	var e *proviso.Error
-	if err != nil && ctx.Err() == nil && !errors.As(err, &e) {
-		err = proviso.Errorf(proviso.Unavailable, "%w", err)
+	if ctx.Err() == nil {
+		err = proviso.WithCode(proviso.Unavailable, err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -158,10 +159,8 @@ func (e *engine) aloneWith(ctx context.Context, t *sql.Tx, number int) error {
 		if time.Now().After(end) {
 			return proviso.Errorf(proviso.Refused, "the database %s needs a step of the schema (%d) with which servers and workers of an earlier version cannot run, and some are connected; stop them, and start this version", e.place, number)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
+		if err := transport.Wait(ctx, 50*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -190,11 +190,11 @@ func wrongParameter(name, value string) string {
 	plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 	for _, k := range known {
 		if strings.ReplaceAll(k, "_", "") == plain {
-			return "there is no parameter " + name + "; did you mean " + k + "?"
+			return "there is no parameter " + name + document.DidYouMean(k, known)
 		}
 	}
-	if near := document.Nearest(name, append(known, settings...)); near != "" && len(name) > 4 { // "role" is close to "port"
-		return "there is no parameter " + name + "; did you mean " + near + "?"
+	if hint := document.DidYouMean(name, append(known, settings...)); hint != "" && len(name) > 4 { // "role" is close to "port"
+		return "there is no parameter " + name + hint
 	}
 	return ""
 }
@@ -208,8 +208,8 @@ func (p *parameter) wrong(value string) string {
 			last := len(p.values) - 1
 			mistake = "expected " + strings.Join(p.values[:last], ", ") + " or " + p.values[last]
 		}
-		if near := document.Nearest(value, p.values); near != "" && len(value) > 2 {
-			mistake += "; did you mean " + near + "?"
+		if len(value) > 2 {
+			mistake += document.DidYouMean(value, p.values)
 		}
 		return mistake
 	case p.valid != nil && value != "" && !p.valid(value):

@@ -35,15 +35,15 @@ func notOpened(t *testing.T, url string) *proviso.Error {
 func TestParameters(t *testing.T) {
 	const secret = "s3cret"
 	for query, says := range map[string]string{
-		"ssl_mode=disable":                "there is no parameter ssl_mode; did you mean sslmode?",
-		"SSLMODE=disable":                 "there is no parameter SSLMODE; did you mean sslmode?",
-		"ssl-mode=require":                "there is no parameter ssl-mode; did you mean sslmode?",
-		"slmode=s3cret":                   "there is no parameter slmode; did you mean sslmode?",
-		"passwort=s3cret":                 "there is no parameter passwort; did you mean password?",
-		"serch_path=x":                    "there is no parameter serch_path; did you mean search_path?",
-		"ssl_mode=x&conect_timeout=1":     "did you mean sslmode?; there is no parameter conect_timeout",
+		"ssl_mode=disable":                "there is no parameter ssl_mode; did you mean \"sslmode\"?",
+		"SSLMODE=disable":                 "there is no parameter SSLMODE; did you mean \"sslmode\"?",
+		"ssl-mode=require":                "there is no parameter ssl-mode; did you mean \"sslmode\"?",
+		"slmode=s3cret":                   "there is no parameter slmode; did you mean \"sslmode\"?",
+		"passwort=s3cret":                 "there is no parameter passwort; did you mean \"password\"?",
+		"serch_path=x":                    "there is no parameter serch_path; did you mean \"search_path\"?",
+		"ssl_mode=x&conect_timeout=1":     "did you mean \"sslmode\"?; there is no parameter conect_timeout",
 		"sslmode=s3cret":                  "the parameter sslmode: expected disable, allow, prefer, require, verify-ca or verify-full",
-		"sslmode=verifyfull":              "or verify-full; did you mean verify-full?",
+		"sslmode=verifyfull":              "or verify-full; did you mean \"verify-full\"?",
 		"sslmode=disable&sslmode=require": "the parameter sslmode is given twice",
 		"sslmode=":                        "the parameter sslmode: expected",
 		"sslmode":                         "expected sslmode=value",
@@ -97,7 +97,7 @@ func TestParameters(t *testing.T) {
 		"user:pa?s3cret=1&s3cret=": "parameter 2 is given twice",
 		"user:pa?s3cret=1":         "the port is not a number",
 		"u:12/a?s3cret=1@h/p":      "an @ in its password or behind its host is written as %40",
-		"h/p?user=a@b&ssl_mode=x":  "there is no parameter ssl_mode; did you mean sslmode?",
+		"h/p?user=a@b&ssl_mode=x":  "there is no parameter ssl_mode; did you mean \"sslmode\"?",
 	} {
 		if e := notOpened(t, "postgres://"+server); e.Code != proviso.Invalid || !strings.Contains(e.Message, says) || strings.Contains(e.Message, secret) {
 			t.Errorf("%s: %v\nexpected %s", server, e, says)

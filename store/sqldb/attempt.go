@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -146,10 +147,8 @@ func (d *DB) attempt(stopping, ctx context.Context, j *job) {
 			return
 		}
 		d.options.Logger.WarnContext(ctx, "record how a run ended", "run", j.run.ID, "error", err)
-		select {
-		case <-stopping.Done():
+		if transport.Wait(stopping, pause) != nil {
 			return // another process, or the next start, takes over the run
-		case <-time.After(pause):
 		}
 	}
 }
@@ -166,10 +165,8 @@ func (d *DB) untilRoom(ctx context.Context, do func() error) error {
 			told = time.Now()
 			d.options.Logger.WarnContext(ctx, "a run waits until there is room on the disk of the database", "error", err)
 		}
-		select {
-		case <-ctx.Done():
+		if transport.Wait(ctx, max(d.options.Retry(1), time.Millisecond)) != nil {
 			return err
-		case <-time.After(max(d.options.Retry(1), time.Millisecond)):
 		}
 	}
 }

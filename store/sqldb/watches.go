@@ -11,12 +11,12 @@ import (
 	"github.com/proviso-eval/proviso/store"
 )
 
-const watchColumns = "w.seq, w.name, w.salt, w.created, v.number, v.hash, v.created_by, v.created, v.content"
+const watchColumns = "w.name, w.salt, w.created, v.number, v.hash, v.created_by, v.created, v.content"
 
 // readWatch reads a row of watchColumns.
-func readWatch(row scanner) (w store.Watch, seq int64, err error) {
-	err = row.Scan(&seq, &w.Name, &w.Salt, at(&w.Created), &w.Number, &w.Hash, &w.CreatedBy, at(&w.Updated), &w.Content)
-	return w, seq, err
+func readWatch(row scanner) (w store.Watch, err error) {
+	err = row.Scan(&w.Name, &w.Salt, at(&w.Created), &w.Number, &w.Hash, &w.CreatedBy, at(&w.Updated), &w.Content)
+	return w, err
 }
 
 const watchTables = " FROM watch w JOIN watch_version v ON v.watch = w.seq"
@@ -45,7 +45,7 @@ func (d project) PutWatch(ctx context.Context, n store.NewWatch) (watch store.Wa
 				return err
 			}
 		}
-		watch, _, err = readWatch(t.queryRow("SELECT "+watchColumns+watchTables+" AND v.number = w.number WHERE w.seq = ?", seq))
+		watch, err = readWatch(t.queryRow("SELECT "+watchColumns+watchTables+" AND v.number = w.number WHERE w.seq = ?", seq))
 		return err
 	})
 	return watch, created, err
@@ -65,7 +65,7 @@ func (d project) newWatch(t *tx, name string) (seq int64, err error) {
 
 // Watch implements [store.Watches].
 func (d project) Watch(ctx context.Context, name string) (store.Watch, error) {
-	w, _, err := readWatch(d.queryRow(ctx, "SELECT "+watchColumns+watchTables+" AND v.number = w.number WHERE w.project = ? AND w.name = ? AND w.removed = 0", string(d.name), name))
+	w, err := readWatch(d.queryRow(ctx, "SELECT "+watchColumns+watchTables+" AND v.number = w.number WHERE w.project = ? AND w.name = ? AND w.removed = 0", string(d.name), name))
 	return w, d.failed("read", noRow(err, "watch", name))
 }
 
@@ -75,7 +75,7 @@ func (d project) ListWatches(ctx context.Context, p store.Page) (store.List[stor
 	c.add("w.removed = 0")
 	return page(ctx, d.reader, "watches", p, "SELECT "+watchColumns+watchTables+" AND v.number = w.number", "w.name", &c,
 		func(row scanner) (store.Watch, string, error) {
-			w, _, err := readWatch(row)
+			w, err := readWatch(row)
 			return w, w.Name, err
 		}, sizeOfWatch)
 }
@@ -90,7 +90,7 @@ func (d project) WatchVersions(ctx context.Context, name string, p store.Page) (
 	c.add("w.removed = 0")
 	return page(ctx, d.reader, "watch versions", p, "SELECT "+watchColumns+watchTables, "v.number DESC", &c,
 		func(row scanner) (store.Watch, int64, error) {
-			w, _, err := readWatch(row)
+			w, err := readWatch(row)
 			return w, int64(w.Number), err
 		}, sizeOfWatch)
 }

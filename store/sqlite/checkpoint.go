@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
 	"os"
 	"path/filepath"
 	"time"
@@ -50,10 +48,10 @@ func (e *engine) foldLog() {
 
 // fold folds the log once. A failed attempt is repeated with the next change.
 func (e *engine) fold() {
-	_, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(passive)")
+	_, err := e.checkpoint("passive")
 	if err == nil && e.logSize() > foldSize {
 		// Under constant load the log is never empty.
-		_, err = checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)")
+		_, err = e.checkpoint("truncate")
 	}
 	if err != nil {
 		e.options.Logger.Warn("fold the write-ahead log", "database", e.path, "error", err)
@@ -71,14 +69,14 @@ func (e *engine) roomToFold() error {
 		return nil
 	}
 	if size > writerFolds && time.Since(e.foldedByWriter) > writerPause {
-		_, _ = checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)") // foldLog reports errors
+		_, _ = e.checkpoint("truncate") // foldLog reports errors
 		e.foldedByWriter, size = time.Now(), e.logSize()
 	}
 	dir := filepath.Dir(e.path)
 	if free, err := freeBytes(dir); err != nil || free >= uint64(size) {
 		return nil
 	}
-	if _, err := checkpoint(e.folding, "PRAGMA wal_checkpoint(truncate)"); err != nil {
+	if _, err := e.checkpoint("truncate"); err != nil {
 		return err
 	}
 	size = e.logSize() // a reader of an old snapshot keeps the log
@@ -100,11 +98,11 @@ func (e *engine) logSize() int64 {
 	return info.Size()
 }
 
-// checkpoint runs a checkpoint and returns the number of frames in the log.
-func checkpoint(db *sql.DB, pragma string) (frames int, err error) {
-	var busy, folded int
-	err = db.QueryRowContext(context.Background(), pragma).Scan(&busy, &frames, &folded)
-	return frames, err
+// checkpoint folds the log in a mode, and reports whether a reader or writer prevented that.
+func (e *engine) checkpoint(mode string) (busy bool, err error) {
+	var frames, folded int
+	err = e.folding.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &frames, &folded)
+	return busy, err
 }
 
 // noteWritten counts the changes in the log.

@@ -155,11 +155,11 @@ const foldTries = 10
 // foldAll folds the log until it is empty.
 func (e *engine) foldAll() error {
 	for range foldTries {
-		var busy, frames, folded int
-		if err := e.folding.QueryRow("PRAGMA wal_checkpoint(truncate)").Scan(&busy, &frames, &folded); err != nil {
+		busy, err := e.checkpoint("truncate")
+		if err != nil {
 			return fmt.Errorf("fold the write-ahead log: %w", err)
 		}
-		if busy == 0 {
+		if !busy {
 			return nil
 		}
 	}

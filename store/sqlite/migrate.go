@@ -14,6 +14,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/store/sqldb"
 )
 
@@ -126,10 +127,8 @@ func (e *engine) alone(ctx context.Context) (*lock, error) {
 		if waited >= most {
 			return nil, proviso.Because(err, proviso.Refused, "the database %s is of an earlier version of proviso (schema %d, this one has %d), and a server uses it; stop the server, start this version of it, and try again", e.path, version, len(migrations))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
+		if err := transport.Wait(ctx, pause); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -152,10 +151,8 @@ func (e *engine) useWAL(ctx context.Context) error {
 		case codeOf(err) != codes.SQLITE_BUSY || waited > busyTimeout:
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := transport.Wait(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

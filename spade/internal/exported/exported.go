@@ -55,9 +55,6 @@ func Of(entry any) *Kind {
 	return nil
 }
 
-// maxMistakes bounds the mistakes of a file, because finding the place of each takes time.
-const maxMistakes = 100
-
 // Entry is one entry of a file.
 type Entry struct {
 	Value any
@@ -139,16 +136,13 @@ func (k *Kind) Versions(entries []Entry, name string) (list []Version, notes []s
 	var names []string
 	for _, e := range entries {
 		o, _ := e.Value.(*value.Object)
-		if len(mistakes) >= maxMistakes {
-			break
-		}
 		if o == nil || !k.is(o) {
-			mistakes = append(mistakes, k.foreign(e))
+			mistakes.AddAt(e.At, k.foreign(e))
 			continue
 		}
 		v, err := k.version(o)
 		if err != nil {
-			mistakes = append(mistakes, proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: err.Error()})
+			mistakes.AddAt(e.At, proviso.Mistake{Code: proviso.Invalid, Message: err.Error()})
 			continue
 		}
 		if v.Prompt != "" && !slices.Contains(names, v.Prompt) {
@@ -210,11 +204,8 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 	var wrong slips
 	for _, e := range entries {
 		o, _ := e.Value.(*value.Object)
-		if len(mistakes) >= maxMistakes {
-			break
-		}
 		if o == nil || !k.is(o) {
-			mistakes = append(mistakes, k.foreign(e))
+			mistakes.AddAt(e.At, k.foreign(e))
 			continue
 		}
 		if gathered = append(gathered, o); k.output == nil {
@@ -228,7 +219,7 @@ func (k *Kind) Outputs(entries []Entry) (list []Output, notes []string, mistakes
 		wrong.take(&e, &out)
 		list = append(list, out)
 	}
-	if mistakes = append(mistakes, wrong.mistakes()...); mistakes.Err() != nil {
+	if wrong.addTo(&mistakes); mistakes.Err() != nil {
 		return nil, nil, mistakes
 	}
 	if k.all != nil {
@@ -302,7 +293,7 @@ func (k *Kind) foreign(e Entry) proviso.Mistake {
 	if other := Of(e.Value); other != nil {
 		message += "; it is one of the " + other.Name
 	}
-	return proviso.Mistake{Place: e.At(), Code: proviso.Invalid, Message: message}
+	return proviso.Mistake{Code: proviso.Invalid, Message: message}
 }
 
 func because(left map[string]int) string {

@@ -151,14 +151,13 @@ func (s *slips) take(e *Entry, o *Output) {
 	}
 }
 
-// mistakes returns the slips as mistakes, each with its place.
-func (s *slips) mistakes() (list proviso.Mistakes) {
+// addTo adds the slips as mistakes, each with its place.
+func (s *slips) addTo(list *proviso.Mistakes) {
 	for i, wrong := range s.list {
-		if (wrong.score == "" || s.scored[wrong.score]) && len(list) < maxMistakes {
-			list = append(list, proviso.Mistake{Place: s.places[i](), Code: proviso.Invalid, Message: wrong.message, Nearest: wrong.meant})
+		if wrong.score == "" || s.scored[wrong.score] {
+			list.AddAt(s.places[i], proviso.Mistake{Code: proviso.Invalid, Message: wrong.message, Nearest: wrong.meant})
 		}
 	}
-	return list
 }
 
 // score is a named value that somebody gave an output.

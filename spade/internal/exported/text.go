@@ -39,7 +39,7 @@ func chatText(list []any) (text string, ok bool) {
 		if !ok {
 			return "", false
 		}
-		role, text, ok := Message(o)
+		role, text, ok := messageOf(o)
 		if !ok {
 			return "", false
 		}
@@ -60,10 +60,10 @@ var roleOf = map[string]string{
 	"AIMessagePromptTemplate": "assistant", "AIMessage": "assistant", "human": "user", "ai": "assistant", "system": "system",
 }
 
-// Message returns the role and text of a message in the form of OpenAI, LangChain or
+// messageOf returns the role and text of a message in the form of OpenAI, LangChain or
 // PromptLayer; ok is false if it is none. A placeholder for messages becomes its name in
 // braces.
-func Message(o *value.Object) (role, text string, ok bool) {
+func messageOf(o *value.Object) (role, text string, ok bool) {
 	if role = o.Text("role"); role == "" {
 		role = roleOf[o.Text("type")]
 	}

@@ -88,7 +88,7 @@ func (o *Output) messages(list []any) {
 		if !ok {
 			continue
 		}
-		role, text, ok := Message(message)
+		role, text, ok := messageOf(message)
 		switch {
 		case !ok:
 		case role == "system" || role == "developer":
@@ -113,7 +113,7 @@ func answered(v any) any {
 			return text
 		}
 	case *value.Object:
-		if role, text, ok := Message(v); ok && (role == "assistant" || v.Has("content") && v.Len() <= 3) && text != "" {
+		if role, text, ok := messageOf(v); ok && (role == "assistant" || v.Has("content") && v.Len() <= 3) && text != "" {
 			return text
 		}
 		if list, ok := v.At("messages").([]any); ok {
@@ -149,7 +149,7 @@ func lastAnswer(list []any) string {
 	if !ok {
 		return ""
 	}
-	if role, text, ok := Message(o); ok && role == "assistant" {
+	if role, text, ok := messageOf(o); ok && role == "assistant" {
 		return text
 	}
 	return ""

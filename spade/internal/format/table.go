@@ -15,9 +15,6 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// maxMistakes bounds how many mistakes of one file are kept.
-const maxMistakes = 100
-
 // Table reads a CSV file and collects its mistakes.
 type Table struct {
 	File     string
@@ -26,7 +23,7 @@ type Table struct {
 
 // Mistake adds a mistake in a line.
 func (t *Table) Mistake(line int, nearest, format string, args ...any) {
-	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{
+	t.Mistakes.Add(proviso.Mistake{
 		Place: proviso.Place{File: t.File, Line: line}, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest,
 	})
 }
@@ -38,7 +35,7 @@ func (t *Table) MistakeAt(line document.Line, pointer string, key bool, nearest,
 
 // MistakeHere adds a mistake at a place.
 func (t *Table) MistakeHere(place proviso.Place, nearest, format string, args ...any) {
-	t.Mistakes = OneMoreMistake(t.Mistakes, proviso.Mistake{Place: place, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
+	t.Mistakes.Add(proviso.Mistake{Place: place, Code: proviso.Invalid, Message: fmt.Sprintf(format, args...), Nearest: nearest})
 }
 
 // PlaceIn returns the place of a value in a line of JSON, or of its key.
@@ -104,23 +101,9 @@ func Slip(o *value.Object, valid []string) (key, meant string) {
 	return "", ""
 }
 
-// OneMoreMistake adds a mistake to a file's list. Beyond maxMistakes, the last mistake counts
-// the rest.
-func OneMoreMistake(list proviso.Mistakes, m proviso.Mistake) proviso.Mistakes {
-	switch {
-	case len(list) < maxMistakes:
-		return append(list, m)
-	case len(list) == maxMistakes:
-		return append(list, proviso.MoreMistakes(1, m.Warning))
-	}
-	last := &list[maxMistakes]
-	*last = proviso.MoreMistakes(last.More+1, last.Warning && m.Warning)
-	return list
-}
-
 // Broken adds a mistake for an unreadable line.
 func (t *Table) Broken(err error) {
-	t.Mistakes = OneMoreMistake(t.Mistakes, document.MistakeOf(t.File, err))
+	t.Mistakes.Add(document.MistakeOf(t.File, err))
 }
 
 // Rows calls each for every record that has as many fields as the header. Before that, it

@@ -1,8 +1,6 @@
 package format
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -77,16 +75,6 @@ func UnixLines(text string) string {
 func Dollars(usd float64) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
 	return "$" + strconv.FormatFloat(rounded, 'f', -1, 64)
-}
-
-// JSON returns JSON without HTML escapes, with a line break at the end.
-func JSON(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }
 
 // ReadBounded reads a file of up to most bytes.
