@@ -93,7 +93,7 @@ func (r redaction) text(key, v string) string {
 	switch {
 	case v == "":
 		return v
-	case (IsSecret(key) || r.header && !IsPlainHeader(key)) && !strings.Contains(v, "{{"):
+	case (IsSecret(key) || r.header && !IsPlainHeader(key)) && !namesVariable(v):
 		return r.replace(v)
 	case !r.shown:
 		return v
@@ -105,6 +105,17 @@ func (r redaction) text(key, v string) string {
 	return v
 }
 
+// namesVariable reports whether a setting names a variable of the environment in place of a
+// secret: in a template, or as ${NAME}, which nothing fills in and which a warning is about.
+func namesVariable(v string) bool {
+	if strings.Contains(v, "{{") {
+		return true
+	}
+	name, opens := strings.CutPrefix(strings.TrimPrefix(v, "Bearer "), "${")
+	name, closes := strings.CutSuffix(name, "}")
+	return opens && closes && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
+}
+
 // request replaces the secrets in the request line and headers of a raw HTTP request.
 func (r redaction) request(text string) string {
 	head, body, hasBody := strings.Cut(text, "\n\n")
@@ -112,7 +123,7 @@ func (r redaction) request(text string) string {
 	for i, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
-		if i > 0 && ok && !IsPlainHeader(name) && !strings.Contains(value, "{{") {
+		if i > 0 && ok && !IsPlainHeader(name) && !namesVariable(strings.TrimSpace(value)) {
 			lines[i] = name + ": " + r.replace(strings.TrimSpace(value))
 		}
 	}

@@ -10,11 +10,11 @@ import (
 func TestRedacted(t *testing.T) {
 	t.Parallel()
 	v, err := value.ParseJSON(`{"apiKey":"sk-1","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"Bearer x","X-Id":"1","User-Agent":"u","X-Tenant":"{{ env.T }}"},
-		"list":[{"client_secret":"s"}],"token":"{{ env.T }}","password":""}`)
+		"list":[{"client_secret":"s"}],"token":"{{ env.T }}","password":"","secret":"${MY_KEY}","secretKey":"${my-key}"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"apiKey":"[REDACTED]","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"[REDACTED]","X-Id":"[REDACTED]","User-Agent":"u","X-Tenant":"{{ env.T }}"},"list":[{"client_secret":"[REDACTED]"}],"token":"{{ env.T }}","password":""}`
+	const want = `{"apiKey":"[REDACTED]","max_tokens":5,"apiKeyEnvar":"OPENAI_API_KEY","headers":{"Authorization":"[REDACTED]","X-Id":"[REDACTED]","User-Agent":"u","X-Tenant":"{{ env.T }}"},"list":[{"client_secret":"[REDACTED]"}],"token":"{{ env.T }}","password":"","secret":"${MY_KEY}","secretKey":"[REDACTED]"}`
 	cfg := v.(*value.Object)
 	if got := value.Stringify(proviso.Redacted(cfg)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

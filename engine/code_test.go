@@ -30,7 +30,7 @@ func TestWhereCodeRuns(t *testing.T) {
 		{Language: "javascript", Text: "return require('fs')", Form: proviso.Body},
 		{Language: "javascript", Text: "module.exports = () => 1", Form: proviso.Module, File: "a.js"},
 		{Language: "javascript", Text: "// import x from 'y'\n/* require('z') */\nexport default () => 1", Form: proviso.Module, File: "a.mjs", Name: "a.mjs"},
-		{Language: "javascript", Text: "module.exports = () => fetch('x')", Form: proviso.Module, File: "a.js", Purpose: proviso.Deciding},
+		{Language: "javascript", Text: "return typeof fetch + ' process'", Form: proviso.Body, Purpose: proviso.Deciding},
 		{Language: "javascript", Text: "module.exports = () => 1; // important", Form: proviso.Module, File: "a.js", Purpose: proviso.Acting},
 	}
 	for _, src := range here {
@@ -51,6 +51,8 @@ func TestWhereCodeRuns(t *testing.T) {
 		{Language: "javascript", Form: proviso.Module, File: "a.mjs", Text: "export { default } from './b.mjs'"},
 		{Language: "javascript", Form: proviso.Module, File: "a.mjs", Text: "export default async () => (await import('./b.mjs')).x"},
 		{Language: "javascript", Form: proviso.Module, File: "a.js", Text: "module.exports = () => fetch('x')", Purpose: proviso.Acting},
+		{Language: "javascript", Form: proviso.Module, File: "a.js", Text: "module.exports = () => fetch('x')", Purpose: proviso.Deciding},
+		{Language: "javascript", Form: proviso.Expression, Text: "process.env.A === output", Purpose: proviso.Deciding},
 		{Language: "javascript", Form: proviso.Module, File: "a.js", Text: "module.exports = () => process.env.A", Purpose: proviso.Acting},
 	}
 	for _, src := range there {

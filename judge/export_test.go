@@ -30,3 +30,6 @@ func ReadYesOrNo(reply string) (pass bool, err error) {
 	v, err := readYesOrNo(reply, true)
 	return v.pass, err
 }
+
+// OnScale returns one of proviso's own prompts, and the same for a rubric with a scale.
+func OnScale(name string) (own, text string) { return ownPrompt(name), onScale(ownPrompt(name)) }

@@ -48,6 +48,7 @@ type piece struct{ name, text string }
 // step is one call of a grading.
 type step struct {
 	own    string  // name of the prompt
+	scaled bool    // the rubric sets the range of the score
 	pieces []piece // the prompt's material; callers omit optional pieces that are empty
 	reply  *proviso.Reply
 	// One vote may make the same call several times: this is call number nth of them,
@@ -73,7 +74,11 @@ func ask[T any](ctx context.Context, g *grading, s step, read func(text string) 
 		c.Messages, c.Plain = messagesOf(prompt)
 		words = source
 	} else {
-		c.Messages = []message{{"system", instructions(s.own)}, {"user", fenced(s.own, s.pieces, c.Sample)}}
+		system := instructions(s.own)
+		if s.scaled {
+			system = onScale(system)
+		}
+		c.Messages = []message{{"system", system}, {"user", fenced(s.own, s.pieces, c.Sample)}}
 		c.Static, c.Reply = 1, s.reply
 	}
 	g.mu.Lock()

@@ -27,11 +27,23 @@ func decideRubric(ctx context.Context, g *grading) (verdict, error) {
 // rubricStep returns the step for a rubric and an output.
 func (g *grading) rubricStep(own string) step {
 	return step{
-		own: own, pieces: g.pieces("rubric", g.value()), custom: g.q.Rubric,
+		own: own, scaled: g.scaled(), pieces: g.pieces("rubric", g.value()), custom: g.q.Rubric,
 		vars: func() *value.Object {
 			return givenVars(g.q.Vars, false, "output", parsedOr(g.q.Output), "rubric", g.q.Value)
 		},
 	}
+}
+
+// scaled reports whether the rubric sets the range of the score: a threshold above 1 compares
+// with a scale that the rubric describes, such as 1 to 5.
+func (g *grading) scaled() bool { return g.q.Threshold != nil && *g.q.Threshold > 1 }
+
+// onScale returns a prompt for a rubric that sets the range of the score.
+func onScale(prompt string) string {
+	return strings.NewReplacer(
+		"the score: from 0, nothing of the rubric is met, to 1, all of it is", "the score, on the scale that the rubric sets",
+		"<number from 0 to 1>", "<number on that scale>",
+	).Replace(prompt)
 }
 
 // pieces returns the material of most prompts: the given piece, the input and the output.
@@ -44,7 +56,7 @@ func (g *grading) pieces(name, text string) []piece {
 }
 
 // readVerdict reads {reason, score, pass}. With proviso's own prompt the score must be
-// from 0 to 1; prompts from a suite may use any range. Without pass, score and threshold
+// from 0 to 1; prompts from a suite, and rubrics with a scale, may use any range. Without pass, score and threshold
 // decide; without these, there is no verdict.
 func (g *grading) readVerdict(reply string) (verdict, error) {
 	o, err := gradedObject(reply, "pass", "score")
@@ -56,7 +68,7 @@ func (g *grading) readVerdict(reply string) (verdict, error) {
 	raw, hasScore := o.Get("score")
 	if hasScore && raw != nil {
 		most := 1.0
-		if g.q.Rubric != nil {
+		if g.q.Rubric != nil || g.scaled() {
 			most = 0
 		}
 		if v.score, err = points(raw, 0, most); err != nil {

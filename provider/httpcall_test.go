@@ -192,13 +192,16 @@ func TestHTTPResponses(t *testing.T) {
 			t.Errorf("%s gives %+v", tc.transform, out)
 		}
 	}
-	for _, transform := range []string{`json.a.b`, `json.missing`, `json.n`, `(() => { throw new Error("no") })()`, `() => () => 1`} {
+	for _, transform := range []string{`json.a.b`, `json.missing`, `json.n`, `output.text`, `(() => { throw new Error("no") })()`, `() => () => 1`} {
 		p, err := provider.Open(proviso.ProviderSpec{ID: srv.URL, Config: value.ObjectOf("body", "x", "transformResponse", transform)}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = p.Answer(t.Context(), proviso.Ask{})
 		if codeOf(err) != proviso.Undecided || !strings.Contains(err.Error(), "transformResponse") || !strings.Contains(err.Error(), `"out":"hi"`) {
+			t.Errorf("%s gives %v", transform, err)
+		}
+		if strings.Contains(err.Error(), "(it has json, text, context)") != (transform == `output.text`) {
 			t.Errorf("%s gives %v", transform, err)
 		}
 	}

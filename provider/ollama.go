@@ -22,7 +22,7 @@ var ollamaOptions = [...]string{
 
 // ollamaAPI is the API of a local server.
 var ollamaAPI = api{
-	base: "http://localhost:11434", baseVars: []string{"OLLAMA_BASE_URL"}, keyVars: []string{"OLLAMA_API_KEY"},
+	base: "http://localhost:11434", beside: "/v1", baseVars: []string{"OLLAMA_BASE_URL"}, keyVars: []string{"OLLAMA_API_KEY"},
 	keyless: true, prefix: "OLLAMA",
 }
 

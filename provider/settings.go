@@ -98,6 +98,7 @@ type api struct {
 	base      string                // base URL; "" if it must be configured
 	hostPath  string                // path of the API if only the host is given
 	under     string                // path of the API below any of its URLs
+	beside    string                // path of another API of the same server, which a URL may have in its place
 	keyVars   []string              // variables that may hold the key
 	loginVars []string              // variables that hold secrets of a login
 	baseVars  []string              // variables that may hold the base URL
@@ -196,7 +197,7 @@ func (s settings) place(a api) (base string, chosen bool, err error) {
 		}
 		chosen = from != "" && s.ownEnv(from)
 	}
-	base = strings.TrimRight(base, "/")
+	base = strings.TrimSuffix(strings.TrimRight(base, "/"), a.beside)
 	if a.base == "" && !chosen {
 		s.needs(slices.Concat(a.hostVars, a.baseVars), base != "")
 	}

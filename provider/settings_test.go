@@ -219,3 +219,20 @@ func TestPriceFile(t *testing.T) {
 		}
 	}
 }
+
+// TestOllamaBesideOpenAI: Ollama serves OpenAI's API under /v1, and suites name that address for
+// ollama: as well. promptfoo ignores it there; here it means the server.
+func TestOllamaBesideOpenAI(t *testing.T) {
+	t.Parallel()
+	s := fakemodel.New(fakemodel.Options{})
+	defer s.Close()
+	for _, base := range []string{"", "/", "/v1", "/v1/"} {
+		p, err := provider.Open(proviso.ProviderSpec{ID: "ollama:chat:m", Config: value.ObjectOf("apiBaseUrl", s.URL+base)}, provider.Options{Env: proviso.EnvMap{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = p.Answer(t.Context(), proviso.Ask{Prompt: "p"}); err != nil || s.Last().API != fakemodel.OllamaChat {
+			t.Errorf("%s: %v, asked %s", base, err, s.Last().API)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type snippet struct {
 	name     string
 	template string // a template of a request, instead of a script
 	fn       proviso.Function
+	params   []string
 }
 
 // snippet compiles a setting; nil if it is not set.
@@ -41,7 +42,7 @@ func (s settings) snippet(name string, params []string) (*snippet, error) {
 	if err != nil {
 		return nil, s.invalid("config.%s: %w", name, err)
 	}
-	return &snippet{name: name, fn: fn}, nil
+	return &snippet{name: name, fn: fn, params: params}, nil
 }
 
 // isScript distinguishes a script from a template.
@@ -101,6 +102,10 @@ func (s settings) compileFile(ctx context.Context, name string) (proviso.Functio
 // call runs the script.
 func (sn *snippet) call(ctx context.Context, args ...any) (any, error) {
 	v, err := sn.fn.Call(ctx, args...)
+	var thrown *proviso.ScriptError
+	if errors.As(err, &thrown) && thrown.Name == "ReferenceError" {
+		return nil, proviso.Errorf(proviso.Undecided, "%s: %w (it has %s)", sn.name, err, strings.Join(sn.params, ", "))
+	}
 	if err != nil {
 		return nil, proviso.Errorf(proviso.Undecided, "%s: %w", sn.name, err)
 	}

@@ -344,6 +344,9 @@ func (o *source) explain(payload []byte, c *call) error {
 		if err := o.cutOff(thrown, where); err != nil {
 			return err
 		}
+		if o.lack.explains(thrown.Message) {
+			return proviso.Because(thrown, proviso.Refused, "%s%s (the code %s)", where, thrown, o.lack.says)
+		}
 		return thrown
 	}
 	return errViolation

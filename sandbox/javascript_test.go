@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"net/http"
@@ -93,11 +94,57 @@ func TestNeedsNode(t *testing.T) {
 		{acting("a.js", "// fetch('x')\nmodule.exports = () => 'process.env'"), false},
 		{nodeSource("a.mjs", "import fs from 'fs'", ""), true},
 		{nodeSource("a.ts", "export default () => 1", ""), true},
-		{nodeSource("a.js", "module.exports = () => fetch('x')", ""), false},
+		{nodeSource("a.js", "module.exports = () => fetch('x')", ""), true},
+		{inline(proviso.Expression, "process.env.KEY === 'x'"), true},
+		{inline(proviso.Body, "return new Intl.NumberFormat('en').format(output)"), true},
+		{inline(proviso.Body, "const process = (s) => s.trim(); return process(output) // fetch"), false},
+		{proviso.Source{Language: "javascript", Text: "return fetch('x')", Form: proviso.Body, Purpose: proviso.Synthesised}, false},
 		{proviso.Source{Language: "python", File: "a.ts", Form: proviso.Module}, false},
 	} {
 		if got := sandbox.NeedsNode(tc.src); got != tc.want {
 			t.Errorf("%s %q: %v", tc.src.File, tc.src.Text, got)
+		}
+	}
+}
+
+// TestInlineInNode: inline code that uses a global of Node gets it, at the positions and with
+// the parameters of the text in the suite.
+func TestInlineInNode(t *testing.T) {
+	t.Parallel()
+	needNode(t)
+	s := openFor(t, sandbox.Options{Dir: t.TempDir(), Env: environment("KEY", "secret"), Grants: sandbox.Grants{Env: []string{"KEY"}}})
+	for _, tc := range []struct {
+		form       proviso.Form
+		text, want string // want is the result, or part of the error
+	}{
+		{proviso.Body, "return process.env.KEY + output + context.n", `"secretout1"`},
+		{proviso.Expression, "crypto.randomUUID().length // 36", `36`},
+		{proviso.Expression, "new Intl.NumberFormat('en').format(1000)", `"1,000"`},
+		{proviso.Body, "const require = process.mainModule.require;\nreturn require('path').basename('/a/b')", `"b"`},
+		{proviso.Body, "return typeof require + (process ? '' : 'x')", `"undefined"`},
+		{proviso.Body, "return process.cwd() ? output.no.such : 0", "Cannot read properties of undefined (reading 'such')"},
+		{proviso.Body, "return process.cwd() +* 2", "line 1, column 23"},
+		{proviso.Body, "process.cwd();\nreturn 1 +* 2", "line 2, column 11"},
+		{proviso.Body, "return fetch('http://127.0.0.1:8999').then(() => true)", "--grant network allows it"},
+	} {
+		src := inline(tc.form, tc.text)
+		src.Params = append(src.Params, "process")
+		var got string
+		f, err := s.Compile(t.Context(), src)
+		if err == nil {
+			var v any
+			v, err = f.Call(t.Context(), "out", value.ObjectOf("n", 1.0), value.Undefined{})
+			got = value.Stringify(v)
+		}
+		if err != nil {
+			got = err.Error()
+			var thrown *proviso.ScriptError
+			if errors.As(err, &thrown) && thrown.Syntax {
+				got = fmt.Sprintf("line %d, column %d", thrown.Line, thrown.Column)
+			}
+		}
+		if !strings.Contains(got, tc.want) {
+			t.Errorf("%s\n gives %s\n want %s", tc.text, got, tc.want)
 		}
 	}
 }
@@ -460,6 +507,14 @@ func TestTypeScript(t *testing.T) {
 			continue
 		}
 		if value.Stringify(v) != `{"n":7}` || err != nil {
+			t.Errorf("%v %v", v, err)
+		}
+		write(t, dir, "lib/place.ts", "import { basename } from 'path';\nexport const place: string = basename(__dirname)")
+		const placed = "import { basename } from 'path';\nimport { place } from './lib/place';\nexport default (o: string) => [basename(__filename), place, __dirname.length > 0]"
+		if v, err = once(t, s, nodeSource("a.ts", placed, ""), "x"); value.Stringify(v) != `["a.ts","lib",true]` || err != nil {
+			t.Errorf("%v %v", value.Stringify(v), err)
+		}
+		if v, err = once(t, s, nodeSource("a.ts", "import { dirname } from 'path';\nconst __dirname = dirname('/a/b');\nexport default (o: string) => __dirname", ""), "x"); v != "/a" || err != nil {
 			t.Errorf("%v %v", v, err)
 		}
 		if v, err = once(t, s, nodeSource("a.ts", "enum E { A = 3 }\nexport const f = (o: string) => E.A", "f"), "hello"); v != 3.0 || err != nil {

@@ -45,6 +45,9 @@ type language struct {
 	takes func(src proviso.Source) bool
 	// refuse returns what the interpreter lacks for a source; nil means no check.
 	refuse func(in *interpreter, src proviso.Source) error
+	// inline makes a file of inline code, and returns the number of characters before the code;
+	// nil means that the worker runs inline code.
+	inline func(src proviso.Source) (proviso.Source, int)
 	// ask queries an interpreter for its version and paths, outside the sandbox.
 	ask func(ctx context.Context, s *Sandbox, path string, packages bool) (*interpreter, error)
 	// argv returns the command line of the worker; config is JSON for it.
@@ -79,7 +82,7 @@ func languages() []*language {
 			install: "install Node 20.12 or later", exhausted: "out of memory",
 			suffixes: []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json"},
 			worker:   nodeWorker, weight: 16, calls: 20000,
-			ask: askNode, argv: nodeArgv, refuse: refuseNode,
+			ask: askNode, argv: nodeArgv, refuse: refuseNode, inline: asFile,
 			undefined: true, data: true, memory: 768 << 20, memoryPackages: 4 << 30,
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -12,13 +13,16 @@ import (
 )
 
 // NeedsNode reports whether JavaScript has to run in Node: a TypeScript file, a file that loads
-// other files or packages, or code with side effects that uses the network or other Node APIs.
-// Other JavaScript runs on QuickJS.
+// other files or packages, or code that uses a global which only Node has. Other JavaScript
+// runs on QuickJS.
 func NeedsNode(src proviso.Source) bool {
-	if src.Language != "javascript" || src.File == "" || src.Form != proviso.Module {
+	if src.Language != "javascript" {
 		return false
 	}
-	return isTypeScript(src.File) || jstoken.Imports(src.Text) || src.Purpose == proviso.Acting && jstoken.Uses(src.Text, hosted())
+	if inFile := src.File != "" && src.Form == proviso.Module; inFile && (isTypeScript(src.File) || jstoken.Imports(src.Text)) {
+		return true
+	}
+	return src.Purpose != proviso.Synthesised && jstoken.Uses(src.Text, hosted())
 }
 
 // hosted returns the Node globals that QuickJS lacks.
@@ -28,6 +32,22 @@ func hosted() []string {
 		"AbortController", "AbortSignal", "Event", "EventTarget", "performance", "ReadableStream", "WritableStream", "TransformStream",
 		"MessageChannel", "BroadcastChannel", "WebAssembly", "navigator",
 	}
+}
+
+// asFile returns inline code as the file that the worker of Node runs, and how many characters
+// precede the code in it. A parameter with the name of a global is left out, so that the code
+// sees the global. As in promptfoo, the code has no require but that of process.mainModule.
+func asFile(src proviso.Source) (file proviso.Source, before int) {
+	if src.Form == proviso.Module {
+		return src, 0
+	}
+	params := slices.DeleteFunc(slices.Clone(src.Params), func(name string) bool { return slices.Contains(hosted(), name) })
+	head, tail := "process.mainModule ??= { require }; module.exports = (require => function ("+strings.Join(params, ", ")+") {", "\n})()"
+	if src.Form == proviso.Expression {
+		head, tail = head+"return (", "\n)"+tail
+	}
+	src.Text, src.Form, src.Entry = head+src.Text+tail, proviso.Module, ""
+	return src, len(head)
 }
 
 func isTypeScript(file string) bool {

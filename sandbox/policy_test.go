@@ -145,7 +145,7 @@ func TestWithoutASandbox(t *testing.T) {
 	if _, err := with(t, auto, proviso.Synthesised, "return 1"); codeOf(err) != proviso.Refused {
 		t.Errorf("auto, synthesised: %v", err)
 	}
-	if len(w.lines) != 1 || !strings.Contains(w.lines[0], "without a sandbox") {
+	if len(w.lines) != 2 || !strings.Contains(w.lines[0], "without a sandbox") || !strings.Contains(w.lines[1], "--grant env:KEY") {
 		t.Errorf("warnings: %q", w.lines)
 	}
 }

@@ -45,7 +45,8 @@ type Options struct {
 	// Ask answers ask_llm: whether a response to a prompt satisfies a question. It is called
 	// concurrently. If it is nil, ask_llm is an error.
 	Ask func(ctx context.Context, prompt, response, question string) (bool, error)
-	// Warn is called at most once for each protection that Auto goes without.
+	// Warn is called at most once for each protection that Auto goes without, and for each piece
+	// of code whose text uses programs or variables that it does not get.
 	Warn func(line string)
 
 	noNamespaces bool          // for tests

@@ -31,6 +31,7 @@ type source struct {
 	name     string
 	file     string // path of its file, "" if it is inline
 	imports  string // modules that the host imports first
+	lack     lack
 	soft     time.Duration
 	load     time.Duration
 
@@ -58,6 +59,10 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	if l.forks && (p.packages || p.acting || !forks || s.options.direct) {
 		o.weight *= heavier
 	}
+	o.lack = s.lackOf(p, src.Text)
+	if o.lack.says != "" {
+		s.warn(o.name + " " + o.lack.says)
+	}
 	o.soft = cmp.Or(max(src.Timeout, 0), max(s.options.Timeout, 0), softTimeout)
 	o.load = o.soft
 	if p.packages || p.acting {
@@ -71,7 +76,11 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 			return nil, o.named(err)
 		}
 	}
-	o.key = sourceKey{p, s.loadFrame(o, l, in, src), o.soft}
+	before := 0
+	if l.inline != nil {
+		src, before = l.inline(src)
+	}
+	o.key = sourceKey{p, s.loadFrame(o, l, in, src, before), o.soft}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -102,6 +111,7 @@ func (s *Sandbox) release(o *source) {
 // members are
 //
 //	name, text, form, params, entry, path   the source; path is "" if it is inline
+//	before                                  characters of the first line that are not the user's
 //	timeout, load                           seconds for a call, and for running a module once
 //	reply, rss                              bytes of a result, and of memory after which the worker is replaced
 //	keep                                    a module is run once and not again for each call
@@ -109,7 +119,7 @@ func (s *Sandbox) release(o *source) {
 //	packages                                whether what is installed may be imported
 //	network, roots                          what the sandbox lets through, to explain what it refuses
 //	cwd, path_first, env                    the world that the code sees
-func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso.Source) string {
+func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso.Source, before int) string {
 	p := o.profile
 	reply := maxReply
 	if p.acting {
@@ -117,7 +127,7 @@ func (s *Sandbox) loadFrame(o *source, l *language, in *interpreter, src proviso
 	}
 	f := value.ObjectOf(
 		"name", o.name, "text", src.Text, "form", [...]string{"expression", "body", "module"}[min(src.Form, proviso.Module)],
-		"params", textlist.Values(src.Params), "entry", src.Entry, "path", src.File,
+		"params", textlist.Values(src.Params), "entry", src.Entry, "path", src.File, "before", float64(before),
 		"timeout", o.soft.Seconds(), "load", o.load.Seconds(), "reply", float64(reply), "rss", float64(maxResident),
 		"keep", p.acting, "loop", l.loop != nil && l.loop(src, p), "packages", p.packages, "network", p.network || !p.sandbox, "env", s.environment(p),
 	)

@@ -306,7 +306,7 @@ function syntaxError(e, text, module) {
   const at = stack.startsWith(source.file + ':') ? /^(\d+)\n.*\n( *)/.exec(stack.slice(source.file.length + 1)) : null;
   if (at) {
     told.line = Number(at[1]);
-    told.column = at[2].length + 1;
+    told.column = at[2].length + 1 - (told.line === 1 ? source.before : 0);
   }
   return stringify(told);
 }
@@ -329,7 +329,7 @@ function compile() {
   if (kind !== 'module') {
     try {
       source.common = vm.compileFunction(text, ['exports', 'require', 'module', '__filename', '__dirname'], {
-        filename: source.file, importModuleDynamically: (name, _, attributes) => importFrom(name, attributes),
+        filename: source.file, columnOffset: -source.before, importModuleDynamically: (name, _, attributes) => importFrom(name, attributes),
       });
       return;
     } catch (e) {
@@ -338,6 +338,7 @@ function compile() {
     }
   }
   source.text = text;
+  source.head = /\.[cm]?ts$/i.test(source.file) ? placeOf(text) : '';
   try {
     source.next = esModule();
   } catch (e) {
@@ -366,11 +367,19 @@ function withoutTypes(text) {
   }
 }
 
+// placeOf declares __dirname and __filename for a TypeScript module that uses them: its compilers
+// write CommonJS from it, where they exist.
+function placeOf(text) {
+  const uses = (name) => new RegExp('\\b' + name + '\\b').test(text) && !new RegExp('\\b(const|let|var)\\s+' + name + '\\b').test(text);
+  return (uses('__dirname') ? 'const __dirname = import.meta.dirname; ' : '') + (uses('__filename') ? 'const __filename = import.meta.filename; ' : '');
+}
+
 // esModule returns the file as an unevaluated module. A module can be evaluated
 // only once.
 function esModule() {
-  return new vm.SourceTextModule(source.text, {
+  return new vm.SourceTextModule(source.head + source.text, {
     identifier: source.file,
+    columnOffset: -source.head.length,
     initializeImportMeta(meta) {
       meta.url = pathToFileURL(source.file).href;
       meta.filename = source.file;
@@ -646,7 +655,9 @@ function open() {
         return typescriptName(name, context) ? resolveTypeScript(name, context, next) : next(name, context);
       },
       load(url, context, next) {
-        return next(url, context.format === 'commonjs-typescript' && isTypeScriptModule(url) ? { ...context, format: 'module-typescript' } : context);
+        const loaded = next(url, context.format === 'commonjs-typescript' && isTypeScriptModule(url) ? { ...context, format: 'module-typescript' } : context);
+        if (loaded.format === 'module-typescript' && loaded.source) loaded.source = placeOf(String(loaded.source)) + loaded.source;
+        return loaded;
       },
     });
   }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -255,9 +256,16 @@ func cause(err error) error {
 	return err
 }
 
-// nearest returns the name of an existing file in the same folder; "" if none is
-// similar.
+// nearest returns the name of an existing file that may be meant: one with a similar name in the
+// same folder, or the same file below the suite's folder, if the name begins with the name of a
+// folder above it. "" means none.
 func (f *Files) nearest(clean string) string {
+	if _, rest, ok := strings.Cut(clean, "/"); ok && rest != "" {
+		entries, err := f.readDir(path.Dir(rest))
+		if err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() && e.Name() == path.Base(rest) }) {
+			return rest
+		}
+	}
 	entries, err := f.readDir(path.Dir(clean))
 	if err != nil {
 		return ""

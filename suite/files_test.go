@@ -116,6 +116,7 @@ func TestOpen(t *testing.T) {
 		{filepath.Join(dir, "tests.yaml"), "tests.yaml"},
 		{"~/h.txt", "home/h.txt"},
 		{"tets.yaml", "! the file shown/tets.yaml does not exist; near tests.yaml"},
+		{"evals/tests.yaml", "! the file shown/evals/tests.yaml does not exist; near tests.yaml"},
 		{"sub", "! shown/sub is a folder, not a file"},
 		{"", "! shown is a folder, not a file"},
 		{"a\x00b", "! shown/a\x00b cannot be opened: invalid argument"},

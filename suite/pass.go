@@ -2,6 +2,8 @@ package suite
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/assertion"
@@ -18,7 +20,7 @@ type pass struct {
 	stopped   bool // the consumer stopped
 	quiet     bool // warnings were reported when the suite was read
 	broken    bool // the case has mistakes
-	refused   bool // some of them are about untrusted input, which is not read further
+	refused   bool // because of one of them the case is not read further: it is about untrusted input, or the case is empty
 	countOnly bool // nothing is yielded, only counted
 	checkOnly bool // nothing is yielded, only checked
 	read      int  // cases read
@@ -154,7 +156,15 @@ func (p *pass) checkContent(w written) {
 			return
 		}
 	}
-	p.Mistake(w.at, "a case needs at least one of vars, assert, options, metadata, provider, providerOutput and threshold")
+	message := "a case needs at least one of vars, assert, options, metadata, provider, providerOutput and threshold"
+	switch file, isText := w.object.At("file").(string); {
+	case isText:
+		message += "; to read cases from a file, name it in place of the case: - file://" + document.Excerpt(strings.TrimPrefix(file, "file://"))
+	case slices.ContainsFunc(w.object.Keys(), func(key string) bool { return !hasRow(caseKeys, key) }):
+		message += "; put variables under vars"
+	}
+	p.Mistake(w.at, "%s", message)
+	p.refused = true // what else would be said of it follows from this
 }
 
 // unroll yields a case for each repetition and combination of variables.

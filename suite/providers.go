@@ -236,15 +236,21 @@ func (p *providerReader) providerEnv(doc *document.Document, at string, o *value
 	return env
 }
 
-// shellName matches an environment variable in shell syntax.
-var shellName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`) })
+// shellName matches an environment variable in shell syntax, and its default.
+var shellName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)(:?-([^}'"\\]*))?\}`)
+})
 
-// dollar warns of ${NAME}, which is not replaced.
+// dollar warns of ${NAME} and ${NAME:-default}, which are not replaced.
 func (p *providerReader) dollar(doc *document.Document, at, s string) {
 	if !strings.Contains(s, "${") {
 		return
 	}
 	if m := shellName().FindStringSubmatch(s); m != nil {
-		p.warn(doc, at, "${%s} is not filled in; write {{ env.%s }}", m[1], m[1])
+		filled := "env." + m[1]
+		if m[2] != "" {
+			filled += " or '" + m[3] + "'"
+		}
+		p.warn(doc, at, "%s is not filled in; write {{ %s }}", m[0], filled)
 	}
 }

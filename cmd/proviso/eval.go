@@ -151,7 +151,7 @@ func (a *app) prepare(ctx context.Context, f *evalFlags, outputs []output) (*loa
 	f.merge(s.Suite, a.watchedByPerson())
 	if len(outputs) == 0 {
 		if outputs, err = a.outputsOf(nil, s.Outputs); err != nil {
-			m := proviso.Mistake{Place: proviso.Place{File: s.File}, Code: proviso.Invalid, Message: err.Error(), Warning: s.Lenient}
+			m := proviso.Mistake{Place: s.Place("/outputPath"), Code: proviso.Invalid, Message: err.Error(), Warning: s.Lenient}
 			if m.Warning { // promptfoo notices only after all calls are paid for
 				m.Message = "no report is written for outputPath: " + m.Message
 			}
