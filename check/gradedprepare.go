@@ -2,8 +2,10 @@ package check
 
 import (
 	"context"
+	"strings"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -40,6 +42,9 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 		err := proviso.Errorf(proviso.Unavailable, "%q needs the spans of a trace: switch tracing on, or name a file of recorded traces under tracing.file", m.Type)
 		mistakes = append(mistakes, mistakeAt(m.Assertion, "type", err))
 	}
+	if !open && c != nil {
+		mistakes = append(mistakes, m.unset(c.Vars)...)
+	}
 	if j, ok := m.check.(*judged); m.kind.Needs&needsGrader == 0 || ok && !j.asks() {
 		return mistakes
 	}
@@ -64,6 +69,23 @@ func (m *compiled) foresee(c *proviso.Case, open bool) []*proviso.Error {
 		}
 	}
 	return mistakes
+}
+
+// unset warns of variables that the value prints and vars lack.
+func (m *compiled) unset(vars *value.Object) []*proviso.Error {
+	var all []*proviso.Error
+	for _, name := range m.value.uses {
+		if vars.Has(name) || name == "env" || strings.HasPrefix(name, "_") {
+			continue
+		}
+		w := proviso.Errorf(proviso.Invalid, "{{ %s }} in the value renders as nothing: this case does not set %q", name, name)
+		w.Warning = true
+		if near := document.Nearest(name, vars.Keys()); near != "" {
+			w.Valid = []string{near}
+		}
+		all = append(all, mistakeAt(m.Assertion, "value", w))
+	}
+	return all
 }
 
 // vacuous warns of an assertion that has the same result for any score.

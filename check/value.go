@@ -17,7 +17,8 @@ type operand struct {
 	static any
 	// dynamic computes the value for one row; nil if static is the value.
 	dynamic func(ctx context.Context, s *Subject) (any, error)
-	traced  bool // the code that makes it uses the trace
+	traced  bool     // the code that makes it uses the trace
+	uses    []string // variables that its templates print
 }
 
 // value reads a.Value: loads files, finds templates, checks their syntax.
@@ -67,10 +68,11 @@ func (c *Compiler) textValue(a *proviso.Assertion, k *Kind, text string) (operan
 	if !hasTemplate(text) {
 		return operand{static: text}, nil
 	}
-	if err := c.checkTemplate(text); err != nil {
+	uses, err := c.checkTemplate(text)
+	if err != nil {
 		return operand{}, err
 	}
-	return operand{dynamic: func(ctx context.Context, s *Subject) (any, error) {
+	return operand{uses: uses, dynamic: func(ctx context.Context, s *Subject) (any, error) {
 		return c.Templates.Render(ctx, text, s.Row.Vars)
 	}}, nil
 }
@@ -80,7 +82,7 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (operand, error) 
 		return operand{static: a.Value}, nil
 	}
 	members := make([]operand, len(list))
-	dynamic, traced := false, false
+	dynamic, traced, uses := false, false, []string(nil)
 	for i, e := range list {
 		members[i] = operand{static: e}
 		if text, ok := e.(string); ok {
@@ -91,6 +93,7 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (operand, error) 
 			members[i] = m
 			dynamic = dynamic || m.dynamic != nil
 			traced = traced || m.traced
+			uses = append(uses, m.uses...)
 		}
 	}
 	made := func(ctx context.Context, s *Subject) (any, error) {
@@ -108,7 +111,7 @@ func (c *Compiler) listValue(a *proviso.Assertion, list []any) (operand, error) 
 		return out, nil
 	}
 	if dynamic {
-		return operand{dynamic: made, traced: traced}, nil
+		return operand{dynamic: made, traced: traced, uses: uses}, nil
 	}
 	v, _ := made(context.Background(), nil) // it has no parts that are made per row
 	return operand{static: v}, nil
@@ -120,21 +123,22 @@ func (c *Compiler) amountValue(k *Kind, o *value.Object) (operand, error) {
 	if !k.Coerced {
 		return operand{static: o}, nil
 	}
-	numbers, templates := strings.Fields(k.Numbers), []string{}
+	numbers, templates, uses := strings.Fields(k.Numbers), []string{}, []string(nil)
 	for key, v := range o.All() {
 		text, ok := v.(string)
 		if !ok || !hasTemplate(text) || key != "text" && !slices.Contains(numbers, key) {
 			continue
 		}
-		if err := c.checkTemplate(text); err != nil {
+		names, err := c.checkTemplate(text)
+		if err != nil {
 			return operand{}, err
 		}
-		templates = append(templates, key)
+		templates, uses = append(templates, key), append(uses, names...)
 	}
 	if len(templates) == 0 {
 		return operand{static: o}, nil
 	}
-	return operand{dynamic: func(ctx context.Context, s *Subject) (any, error) {
+	return operand{uses: uses, dynamic: func(ctx context.Context, s *Subject) (any, error) {
 		made := o.Clone()
 		for _, key := range templates {
 			text, err := c.Templates.Render(ctx, o.Text(key), s.Row.Vars)
@@ -240,9 +244,14 @@ func hasTemplate(text string) bool {
 	}
 }
 
-func (c *Compiler) checkTemplate(text string) error {
+// checkTemplate returns the variables that a template prints, as far as they are known.
+func (c *Compiler) checkTemplate(text string) (uses []string, err error) {
 	if c.Templates == nil {
-		return proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
+		return nil, proviso.Errorf(proviso.Unavailable, "templates cannot be rendered: no template engine is available")
 	}
-	return c.Templates.Check(text)
+	if err := c.Templates.Check(text); err != nil {
+		return nil, err
+	}
+	uses, _ = c.Templates.Needs(text) // not every template can be part of a question
+	return uses, nil
 }

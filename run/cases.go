@@ -59,9 +59,7 @@ func (p *Plan) checkCases(ctx context.Context) {
 			if p.selects(c, &p.columns[i]) {
 				p.Rows++
 				p.expect(prepared, &p.columns[i])
-				if p.o.Warn {
-					p.warnUndefined(c, &p.columns[i])
-				}
+				p.warnUndefined(c, &p.columns[i])
 			}
 		}
 	}
