@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // Codes of [Error]. [Meanings] maps them to exit codes and HTTP statuses.
@@ -136,7 +136,7 @@ func MoreMistakes(n int, warning bool) Mistake {
 	if warning {
 		noun = "more warning"
 	}
-	return Mistake{Code: Invalid, Message: "and " + excerpt.Plural(n, noun), Warning: warning, More: n}
+	return Mistake{Code: Invalid, Message: "and " + plural.Of(n, noun), Warning: warning, More: n}
 }
 
 // String returns the mistake on one line: place, message, nearest name.

@@ -24,6 +24,7 @@ var ranks = map[string]int{
 	"stats":                0,
 	"spade/solve":          0,
 	"internal/excerpt":     0,
+	"internal/plural":      0,
 	"internal/glob":        0,
 	"internal/harmless":    0,
 	"internal/jstoken":     0,

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -44,7 +45,7 @@ func (t *view) row(mark, name, format string, args ...any) {
 // Text formats a diagnosis for a person.
 func (d *Diagnosis) Text(o report.TerminalOptions) []byte {
 	t := &view{o: o}
-	fmt.Fprintf(t, "proviso %s (%s, %s, %s)\n", d.Version, d.Go, d.System, excerpt.Plural(d.CPUs, "CPU"))
+	fmt.Fprintf(t, "proviso %s (%s, %s, %s)\n", d.Version, d.Go, d.System, plural.Of(d.CPUs, "CPU"))
 	t.sandbox(&d.Sandbox)
 	t.interpreters(d)
 	t.network(&d.Network)

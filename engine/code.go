@@ -135,7 +135,7 @@ func (e *Engine) filter(ctx context.Context, name string, v any) (string, error)
 		shown = s.Show(file)
 	}
 	if check.LanguageOf(file) != "javascript" || sandbox.NeedsNode(proviso.Source{Language: "javascript", File: file, Text: string(data), Form: proviso.Module}) {
-		return "", proviso.Errorf(proviso.Unsupported, "nunjucksFilters %s: %s: a filter is JavaScript without imports and without what only Node has, such as process", name, shown)
+		return "", proviso.Errorf(proviso.Unsupported, "nunjucksFilters %s: %s: a filter is JavaScript without imports and without globals of Node, such as process", name, shown)
 	}
 	text := script.CommonJS(string(data))
 	fn, err := e.code.Compile(ctx, proviso.Source{Language: "javascript", Name: file + ".cjs", Text: text, Form: proviso.Module, Purpose: proviso.Deciding})

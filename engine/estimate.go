@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
 )
@@ -59,7 +60,7 @@ func (e *Engine) Estimate(demands []*run.Demand) Estimate {
 // String returns the estimate on one line.
 func (e Estimate) String() string {
 	text := fmt.Sprintf("%s, about %d tokens of prompts; with answers of %d tokens they cost %s",
-		excerpt.Plural(e.Calls, "call"), e.Tokens, e.Answer, report.RoughCost(e.Cost))
+		plural.Of(e.Calls, "call"), e.Tokens, e.Answer, report.RoughCost(e.Cost))
 	if len(e.Unpriced) > 0 {
 		const most = 3
 		names := strings.Join(e.Unpriced[:min(len(e.Unpriced), most)], ", ")

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
@@ -69,7 +71,7 @@ func count(n int, noun string) string {
 	if n == 0 {
 		return "no " + noun
 	}
-	return excerpt.Plural(n, noun)
+	return plural.Of(n, noun)
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -22,7 +23,7 @@ func (resp *Response) Text(req *Request, o report.TerminalOptions) string {
 		}
 	}
 	_ = report.Judgements(&b, o, list, req.Output) // a Builder never fails
-	score := excerpt.Plural(len(resp.Errors), "error")
+	score := plural.Of(len(resp.Errors), "error")
 	if resp.Score != nil {
 		score = fmt.Sprintf("score %.4g", *resp.Score)
 	} else if resp.Total == 0 {
@@ -81,7 +82,7 @@ func (resp *Response) spent() string {
 func UsageText(u Usage, cost float64) string {
 	text := ""
 	if u.Total > 0 {
-		text += ", " + excerpt.Plural(int(u.Total), "token")
+		text += ", " + plural.Of(int(u.Total), "token")
 	}
 	if u.Cached > 0 && u.Prompt > 0 {
 		text += fmt.Sprintf(" (%.0f %% of the prompts read from the vendor's cache)", 100*float64(u.Cached)/float64(u.Prompt))

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -105,7 +106,7 @@ func (c *Charts) refresh(one *chart) *Alarm {
 	a.Examples = slices.Clone(one.Latest)
 	slices.Reverse(a.Examples)
 	a.Reason = fmt.Sprintf("%s fails in %s of %s since %s; no more than %s was expected (%s)",
-		a.Assertion, percent(a.Now.Rate), excerpt.Plural(w.N, "evaluation"), one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
+		a.Assertion, percent(a.Now.Rate), plural.Of(w.N, "evaluation"), one.Recovery.From.Time.Format("2006-01-02 15:04"), percent(a.Baseline.Upper), one.Recovery.Model.Source.words(&one.Recovery.Model))
 	return a
 }
 
@@ -134,7 +135,7 @@ func digits(f float64) int {
 
 // breaks opens the alarm for an assertion that cannot be decided.
 func (c *Charts) breaks(one *chart, o *Observation) *Alarm {
-	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, excerpt.Plural(one.Errors+one.All.N, "evaluation"))
+	reason := fmt.Sprintf("%s cannot be decided: %d of %s gave an error", one.Assertion, one.Errors, plural.Of(one.Errors+one.All.N, "evaluation"))
 	a := c.silent(NoDecision, one.Assertion, one.Version+"\x00"+one.Judge, reason, o.clock())
 	a.Version, a.Judge = one.Version, one.Judge
 	one.Mended = &recovery{Alarm: a.ID, Odds: 5, At: a.Opened}

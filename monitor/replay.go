@@ -49,7 +49,7 @@ type ReplayCounts struct {
 	Sampled    int       `json:"sampled"`               // matched and sampled
 	Duplicate  int       `json:"duplicate,omitempty"`   // same id as an earlier event; omitted
 	Future     int       `json:"future,omitempty"`      // clock is ahead; omitted
-	Late       int       `json:"late,omitempty"`        // more than an hour late; processed when they arrive
+	Late       int       `json:"late,omitempty"`        // came more than an hour late; evaluated when they came
 	Unanswered int       `json:"unanswered,omitempty"`  // the agent gave no answer or only a partial one, so there is nothing to evaluate
 	Unpaid     int       `json:"unpaid,omitempty"`      // not evaluated because the day's budget was spent
 	Undecided  int       `json:"undecided,omitempty"`   // verdicts that are errors

@@ -297,7 +297,7 @@ func (p *scripted) call(ctx context.Context, fn proviso.Function, name string, a
 func explained(err error) string {
 	var thrown *proviso.ScriptError
 	if errors.As(err, &thrown) && thrown.Stack != "" {
-		return thrown.Error() + "\n" + strings.TrimRight(thrown.Stack, "\n")
+		return err.Error() + "\n" + strings.TrimRight(thrown.Stack, "\n")
 	}
 	return err.Error()
 }

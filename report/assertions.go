@@ -8,8 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -57,7 +58,7 @@ func (a *AssertionSummary) Name() string {
 		return a.name
 	}
 	if a.Others > 0 {
-		return excerpt.Plural(a.Others, "further assertion")
+		return plural.Of(a.Others, "further assertion")
 	}
 	name := a.Label()
 	if a.ID != "" && a.Metric != "" && a.ID != a.Metric {

@@ -2,7 +2,7 @@ package report
 
 import (
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/usd"
 )
 
@@ -70,7 +70,7 @@ func without(u, other proviso.Usage) proviso.Usage {
 // if it is lower.
 func spent(t proviso.Totals) (list []string) {
 	if t.Usage.Total > 0 {
-		list = append(list, excerpt.Plural(int(t.Usage.Total), "token"))
+		list = append(list, plural.Of(int(t.Usage.Total), "token"))
 	}
 	if t.Cost > 0 {
 		text := usd.Text(t.Cost)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // Decision is a gate's decision on a run: whether the change may merge. A report begins
@@ -46,11 +46,11 @@ func (n *Needed) String() string {
 	case n == nil || n.Cases <= 0 && n.Repeats <= 0:
 		return ""
 	case n.Repeats <= 0:
-		return fmt.Sprintf("About %s would be enough to decide.", excerpt.Plural(n.Cases, "case"))
+		return fmt.Sprintf("About %s would be enough to decide.", plural.Of(n.Cases, "case"))
 	case n.Cases <= 0:
-		return fmt.Sprintf("About %s of each case would be enough to decide.", excerpt.Plural(n.Repeats, "repeat"))
+		return fmt.Sprintf("About %s of each case would be enough to decide.", plural.Of(n.Repeats, "repeat"))
 	}
-	return fmt.Sprintf("About %s, or %s of each case, would be enough to decide.", excerpt.Plural(n.Cases, "case"), excerpt.Plural(n.Repeats, "repeat"))
+	return fmt.Sprintf("About %s, or %s of each case, would be enough to decide.", plural.Of(n.Cases, "case"), plural.Of(n.Repeats, "repeat"))
 }
 
 // PassRateDecision decides by the share of rows that must pass. It is a fail if too few

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/web"
 )
 
@@ -23,7 +24,7 @@ var pageHTML string
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	short := func(s string) string { return Line(s, maxMissedText) }
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"cut": cut, "line": Line, "short": short, "visible": visible, "plural": excerpt.Plural, "thousands": thousands,
+		"cut": cut, "line": Line, "short": short, "visible": visible, "plural": plural.Of, "thousands": thousands,
 		"percent": func(c Counts) string { return c.percent(" ") }, "interval": Counts.intervalText, "bar": barOf, "some": someOf,
 		"pair":   func(a, b string) [2]string { return [2]string{a, b} },
 		"status": statusBadge, "answer": answerBadge, "facts": factsOf, "groups": groupsOf,
@@ -102,7 +103,7 @@ func (p *page) ID() string { return cut(p.Meta.RunID, 80) }
 // About describes the run in one line.
 func (p *page) About() string {
 	m, t := p.Meta, p.sum.Totals()
-	parts := []string{excerpt.Plural(t.Rows(), "result"), duration(m.Elapsed)}
+	parts := []string{plural.Of(t.Rows(), "result"), duration(m.Elapsed)}
 	if !m.Started.IsZero() {
 		parts = append(parts, m.Started.UTC().Format("2 January 2006, 15:04 UTC"))
 	}

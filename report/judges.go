@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -171,15 +172,15 @@ func (m *Meta) trustText(a *AssertionSummary) string {
 // spent describes the usage and the cost of a judge.
 func (j *JudgeSummary) spent() string {
 	u, cost := j.Usage, j.Cost
-	text := excerpt.Plural(j.Verdicts, "verdict")
+	text := plural.Of(j.Verdicts, "verdict")
 	if j.Cached > 0 {
 		text += fmt.Sprintf(" (%d cached)", j.Cached)
 	}
 	if j.Errors > 0 {
-		text += ", " + excerpt.Plural(j.Errors, "error")
+		text += ", " + plural.Of(j.Errors, "error")
 	}
 	if u.Total > 0 {
-		text += ", " + excerpt.Plural(int(u.Total), "token")
+		text += ", " + plural.Of(int(u.Total), "token")
 	}
 	if u.Cached > 0 && u.Prompt > 0 {
 		text += fmt.Sprintf(", %.0f %% of the prompts read from the vendor's cache", 100*float64(u.Cached)/float64(u.Prompt))
@@ -250,7 +251,7 @@ func (s *Summary) doubts(m *Meta) []doubt {
 		list = append(list, doubt{weak + on(n), "people often disagree with its verdicts; proviso align shows on which outputs"})
 	}
 	if n := s.unclear(); n > 0 {
-		list = append(list, doubt{"unclear criteria in " + excerpt.Plural(n, "assertion"), unclearText})
+		list = append(list, doubt{"unclear criteria in " + plural.Of(n, "assertion"), unclearText})
 	}
 	return list
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // markdownLimits limit a Markdown report, depending on where it is shown.
@@ -72,7 +72,7 @@ func (m *markdown) head() {
 		name = ": " + code(m.in.Meta.Suite, 100)
 	}
 	m.line("## %s proviso%s\n", sign, name)
-	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, excerpt.Plural(t.Errors, "error"))
+	text := fmt.Sprintf("**%d passed, %d failed, %s**", t.Passed, t.Failed, plural.Of(t.Errors, "error"))
 	if t.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", t.Skipped)
 	}
@@ -85,7 +85,7 @@ func (m *markdown) head() {
 		m.line("%s.\n", text)
 	}
 	if r := m.in.Summary.Repeats(); r.Groups > 0 {
-		m.line("%d of %s both passed and failed; %d passed as often as the suite asks for.\n", r.Flaky, excerpt.Plural(r.Groups, "repeated case"), r.Met)
+		m.line("%d of %s both passed and failed; %d passed as often as the suite asks for.\n", r.Flaky, plural.Of(r.Groups, "repeated case"), r.Met)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // Missed is what the assertions of a run would miss, measured by breaking its outputs on
@@ -197,7 +197,7 @@ func (p *printer) missed() {
 		}
 	}
 	if more := len(list) - missedHere; more > 0 {
-		p.line("  … and %s more", excerpt.Plural(more, "instruction"))
+		p.line("  … and %s more", plural.Of(more, "instruction"))
 	}
 	p.w.WriteByte('\n')
 }

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -25,7 +26,7 @@ func (s *Summary) allSkipped() string {
 	if len(s.columns) <= 1 && s.Repeats().Groups == 0 {
 		noun = "case"
 	}
-	return excerpt.Plural(n, noun) + " skipped: no assertion applied"
+	return plural.Of(n, noun) + " skipped: no assertion applied"
 }
 
 // ends returns the pass rates if all errors were failures, and if all errors were passes.
@@ -63,7 +64,7 @@ func (c Counts) passedOf() string {
 func (c Counts) others() string {
 	text := ""
 	if c.Errors > 0 {
-		text += ", " + excerpt.Plural(c.Errors, "error")
+		text += ", " + plural.Of(c.Errors, "error")
 	}
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
@@ -87,7 +88,7 @@ func (c Counts) headline() (first, rest string) {
 	case c.Decided() > 0:
 		return c.percent(" "), fmt.Sprintf("pass rate, 95 %% interval %s, n = %d", c.intervalText(), c.Asked())
 	case c.Errors > 0:
-		return excerpt.Plural(c.Errors, "error"), fmt.Sprintf("of %s, so there is no pass rate", excerpt.Plural(c.Asked(), "result"))
+		return plural.Of(c.Errors, "error"), fmt.Sprintf("of %s, so there is no pass rate", plural.Of(c.Asked(), "result"))
 	}
 	return "", ""
 }

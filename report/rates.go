@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -167,7 +168,7 @@ func (p *printer) repeats() {
 		return
 	}
 	p.line("%s", p.o.Paint(Bold, "Repeats"))
-	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, excerpt.Plural(r.Groups, "repeated case"))
+	p.line("  flake rate %.0f%%: %d of %s both passed and failed", 100*float64(r.Flaky)/float64(r.Groups), r.Flaky, plural.Of(r.Groups, "repeated case"))
 	p.line("  %d of %d passed as often as the suite asks for", r.Met, r.Groups)
 	p.w.WriteByte('\n')
 }

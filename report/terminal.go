@@ -9,8 +9,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // TerminalOptions describe the terminal. The zero value is right for a pipe.
@@ -131,11 +132,11 @@ func (p *printer) errorTexts() {
 	p.line("%s", p.o.Paint(Bold, "Errors"))
 	shown := 0
 	for _, e := range kinds[:min(len(kinds), most)] {
-		p.entry(fmt.Sprintf("%8s", excerpt.Plural(e.rows, "row")), e.text)
+		p.entry(fmt.Sprintf("%8s", plural.Of(e.rows, "row")), e.text)
 		shown += e.rows
 	}
 	if more := p.sum.Totals().Errors - shown; more > 0 {
-		p.line("  … and %s with other errors (%s)", excerpt.Plural(more, "row"), p.more())
+		p.line("  … and %s with other errors (%s)", plural.Of(more, "row"), p.more())
 	}
 	p.w.WriteByte('\n')
 }
@@ -177,7 +178,7 @@ func (p *printer) everyRow(status proviso.Status) error {
 // end shows cost, duration and totals.
 func (p *printer) end() {
 	t := p.sum.Totals()
-	parts := append([]string{excerpt.Plural(t.Rows(), "row"), duration(p.meta.Elapsed)}, spent(t)...)
+	parts := append([]string{plural.Of(t.Rows(), "row"), duration(p.meta.Elapsed)}, spent(t)...)
 	name := cut(p.meta.Suite, 100)
 	if name != "" {
 		name += ": "
@@ -191,7 +192,7 @@ func (p *printer) end() {
 		if left == 1 {
 			are, them = "is", "it"
 		}
-		p.line("%d of %s %s not finished; proviso eval with the same flags and --resume=%s does %s", left, excerpt.Plural(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
+		p.line("%d of %s %s not finished; proviso eval with the same flags and --resume=%s does %s", left, plural.Of(p.meta.Planned, "row"), are, clean(p.meta.RunID), them)
 	}
 	if text := p.sum.allSkipped(); text != "" {
 		p.wrapped("", text)

@@ -20,7 +20,7 @@ var startsPrograms = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`["'](?:node:)?(child_process)["']|(?m:^[ \t]*(?:import|from)[ \t]+(subprocess)\b)|\b(os\.system|os\.popen)\(|\b(Open3)\.`)
 })
 
-// lack is what the text of a source uses and does not get. The code may not fail where it misses
+// lack is what the text of a source uses and does not get. The code does not always fail where it misses
 // that: a variable is then undefined, and Node's spawnSync returns no output.
 type lack struct {
 	says  string   // what it lacks, and what helps; "" if it lacks nothing

@@ -9,7 +9,7 @@ import (
 	"github.com/proviso-eval/proviso/value"
 )
 
-// TestWarnOfLacks: code that misses a variable or a program may not fail where it misses it, so
+// TestWarnOfLacks: code that misses a variable or a program does not always fail where it misses it, so
 // a warning says before the first call what the sandbox withholds.
 func TestWarnOfLacks(t *testing.T) {
 	t.Parallel()

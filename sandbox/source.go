@@ -7,9 +7,11 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -61,7 +63,11 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	}
 	o.lack = s.lackOf(p, src.Text)
 	if o.lack.says != "" {
-		s.warn(o.name + " " + o.lack.says)
+		name := o.name
+		if src.File == "" {
+			name = "the code " + strconv.Quote(excerpt.Line(src.Text, 60))
+		}
+		s.warn(name + " " + o.lack.says)
 	}
 	o.soft = cmp.Or(max(src.Timeout, 0), max(s.options.Timeout, 0), softTimeout)
 	o.load = o.soft

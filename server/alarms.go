@@ -27,7 +27,7 @@ type AlarmShown struct {
 
 // Ack is the body of an acknowledgement.
 type Ack struct {
-	Note string `json:"note,omitempty" doc:"What you know or do about the alarm: one line of up to 1000 bytes. It replaces an earlier note"`
+	Note string `json:"note,omitempty" doc:"What you know or do about the alarm: one line of up to 1000 characters. It replaces an earlier note, and who acknowledged the alarm"`
 }
 
 // AlarmView is an alarm with the notices sent about it.

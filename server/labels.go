@@ -54,7 +54,7 @@ type Label struct {
 	Judged     string    `json:"judged,omitempty" enum:"pass,fail,error,skip" doc:"What it, or a check, had decided; only with the scope read"`
 	Queue      string    `json:"queue,omitempty"`
 	Stratum    string    `json:"stratum,omitempty" enum:"random,informative" doc:"How the queue chose the item"`
-	Replaced   bool      `json:"replaced,omitempty" doc:"A later label of the same person on the same thing is valid"`
+	Replaced   bool      `json:"replaced,omitempty" doc:"A later label of the same person on the same thing replaces this one"`
 }
 
 // LabelList is a page of labels.
@@ -78,7 +78,7 @@ func labelRoutes() []*route {
 			Params: slices.Concat(labelFilters, paging)},
 		{Method: http.MethodDelete, Path: "/v1/labels/{label}", ID: "delete-label", Scope: store.Labelling, Panel: store.Labelling, Status: http.StatusNoContent, Handle: (*Server).deleteLabel,
 			Summary: "Remove a label", Params: []param{in("label", "Its id")},
-			Detail: "The label that it replaced is valid again. Only admin removes labels of others."},
+			Detail: "The label that it replaced counts again. Only admin removes labels of others."},
 	})
 }
 

@@ -307,9 +307,9 @@ func watchRoutes() []*route {
 				{Name: "kind", Kind: "string", Enum: []string{"agent", "judge", "mix", "silent"}, Doc: "Only of this kind"}, {Name: "assertion", Kind: "string", Doc: "Only about this assertion"},
 				{Name: "since", Kind: "string", Doc: "Only what was not closed before (RFC 3339)"}, {Name: "until", Kind: "string", Doc: "Only what was opened before (RFC 3339)"}}, paging)},
 		{Method: http.MethodGet, Path: "/v1/alarms/{alarm}", ID: "get-alarm", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).getAlarm,
-			Summary: "An alarm, and the messages sent about it", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
+			Summary: "An alarm, and the messages about it", Params: []param{in("alarm", "Its id")}, Response: typeOf[AlarmView]()},
 		{Method: http.MethodPost, Path: "/v1/alarms/{alarm}/ack", ID: "ack-alarm", Scope: store.Edit, Also: []store.Scope{store.Evaluate, store.Labelling}, Others: true, Status: http.StatusOK, Handle: reads((*Server).ackAlarm),
-			Summary: "Acknowledge an alarm", Detail: "It closes automatically. A further acknowledgement changes nothing, unless it has a note.", Params: []param{in("alarm", "Its id")}, Request: typeOf[Ack](), Optional: true, Response: typeOf[AlarmView]()},
+			Summary: "Acknowledge an alarm", Detail: "It closes automatically. A further acknowledgement changes nothing, unless it has a note, which replaces the note, the name and the time.", Params: []param{in("alarm", "Its id")}, Request: typeOf[Ack](), Optional: true, Response: typeOf[AlarmView]()},
 		{Method: http.MethodGet, Path: "/v1/adoption", ID: "get-adoption", Scope: store.Read, Others: true, Status: http.StatusOK, Handle: (*Server).adoption,
 			Summary: "How far the project uses assertions: agents, prompts, pull requests", Detail: "Each measure has its definition.", Response: typeOf[Adoption]()},
 	}

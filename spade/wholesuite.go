@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"
@@ -86,10 +87,10 @@ func (f *WholeSuite) cases(y *format.YAML) {
 		y.Comment("", "Add cases: tests: [{vars: {question: …}}]")
 	}
 	if left > 0 {
-		y.Comment("", fmt.Sprintf("Left out: %s with a variable that a suite would read as a template or as the name of a file.", excerpt.Plural(left, "output")))
+		y.Comment("", fmt.Sprintf("Left out: %s with a variable that a suite would read as a template or as the name of a file.", plural.Of(left, "output")))
 	}
 	if beyond > 0 {
-		y.Comment("", fmt.Sprintf("Left out: %s beyond %d MiB.", excerpt.Plural(beyond, "output"), maxSuiteCases>>20))
+		y.Comment("", fmt.Sprintf("Left out: %s beyond %d MiB.", plural.Of(beyond, "output"), maxSuiteCases>>20))
 	}
 }
 

@@ -129,7 +129,7 @@ func checkText(what, text string, most int) error {
 	case !utf8.ValidString(text):
 		return proviso.Errorf(proviso.Invalid, "the %s is not valid UTF-8", what)
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
-		return proviso.Errorf(proviso.Invalid, "the %s holds control characters", what)
+		return proviso.Errorf(proviso.Invalid, "the %s holds control characters, such as a line break", what)
 	}
 	return nil
 }

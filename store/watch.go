@@ -305,10 +305,10 @@ type Alarm struct {
 // Ack says who looks after an alarm.
 type Ack struct {
 	By   string // name
-	Note string // what they know or do about it, up to [MaxAckNote] bytes; "" says nothing
+	Note string // what they know or do about it, up to [MaxAckNote] characters; "" says nothing
 }
 
-// MaxAckNote is the most bytes of the note of an [Ack].
+// MaxAckNote is the most characters of the note of an [Ack].
 const MaxAckNote = 1000
 
 // AlarmFilter selects alarms; zero fields select all.

@@ -113,7 +113,10 @@ func (a *Ack) Check() error {
 	if a.Note == "" {
 		return err
 	}
-	return errors.Join(err, checkText("note", a.Note, MaxAckNote))
+	if n := utf8.RuneCountInString(a.Note); n > MaxAckNote {
+		return errors.Join(err, proviso.Errorf(proviso.Limit, "the note has %d characters, more than %d", n, MaxAckNote))
+	}
+	return errors.Join(err, checkText("note", a.Note, 4*MaxAckNote))
 }
 
 // Check returns why an alarm cannot be stored, or nil.

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/judge/record"
@@ -144,7 +145,7 @@ func (a *app) alignSheet(ctx context.Context, f *alignFlags) error {
 		}
 		fmt.Fprintln(a.err)
 	}
-	fmt.Fprintf(a.err, "proviso: write pass or fail into the column human of %s; then `proviso align FILE --run %s`\n", excerpt.Plural(sheet.Rows, "row"), r.Header().ID)
+	fmt.Fprintf(a.err, "proviso: write pass or fail into the column human of %s; then `proviso align FILE --run %s`\n", plural.Of(sheet.Rows, "row"), r.Header().ID)
 	return nil
 }
 
@@ -209,7 +210,7 @@ type leftOut struct {
 func (a *app) sayLeftOut(list []leftOut) {
 	for _, x := range list {
 		if x.n > 0 {
-			a.warn(fmt.Sprintf("%s left out: %s", excerpt.Plural(x.n, x.noun), x.why))
+			a.warn(fmt.Sprintf("%s left out: %s", plural.Of(x.n, x.noun), x.why))
 		}
 	}
 }
@@ -284,7 +285,7 @@ func (a *app) saveAgreements(file string, result *align.Agreements) error {
 	if err := kept.Save(file); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "proviso: kept the alignment of %s in %s\n", excerpt.Plural(n, "assertion"), printable(file))
+	fmt.Fprintf(a.err, "proviso: kept the alignment of %s in %s\n", plural.Of(n, "assertion"), printable(file))
 	return nil
 }
 

@@ -10,12 +10,13 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/baseline"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 func newBaseline(a *app) *cobra.Command {
@@ -70,9 +71,9 @@ func (a *app) saveBaseline(ctx context.Context, dir, name, file string) error {
 		return proviso.Errorf(proviso.Unavailable, "write the baseline: %w", err)
 	}
 	if errored > 0 {
-		a.warn(fmt.Sprintf("%s of %d with an error; --retry-errors of eval runs them again", excerpt.Plural(errored, "row"), len(side.run.Rows)))
+		a.warn(fmt.Sprintf("%s of %d with an error; --retry-errors of eval runs them again", plural.Of(errored, "row"), len(side.run.Rows)))
 	}
-	_, err = fmt.Fprintf(a.out, "%s: %s, %d bytes\n", printable(file), excerpt.Plural(len(side.run.Rows), "row"), text.Len())
+	_, err = fmt.Fprintf(a.out, "%s: %s, %d bytes\n", printable(file), plural.Of(len(side.run.Rows), "row"), text.Len())
 	return err
 }
 
@@ -112,7 +113,7 @@ func (a *app) showBaseline(r *gate.Run) error {
 		}
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	rows.line(w, fmt.Sprintf("rows (%s)", excerpt.Plural(len(r.Columns), "column")))
+	rows.line(w, fmt.Sprintf("rows (%s)", plural.Of(len(r.Columns), "column")))
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		of[name].line(w, name)
 	}
@@ -137,7 +138,7 @@ func (p *passes) line(w *tabwriter.Writer, name string) {
 	}
 	fmt.Fprintf(w, "%s\t%s\t%d of %d\t", printable(name), rate, p.passed, asked)
 	if p.errors > 0 {
-		fmt.Fprint(w, excerpt.Plural(p.errors, "error"))
+		fmt.Fprint(w, plural.Of(p.errors, "error"))
 	}
 	fmt.Fprintln(w)
 }

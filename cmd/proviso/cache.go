@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/dataset"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 func newCache(a *app) *cobra.Command {
@@ -22,7 +23,7 @@ func newCache(a *app) *cobra.Command {
 				if err != nil {
 					return proviso.WithCode(proviso.Unavailable, err)
 				}
-				if _, err := fmt.Fprintf(a.out, "Removed %s from %s\n", excerpt.Plural(n, kept.noun), kept.dir); err != nil {
+				if _, err := fmt.Fprintf(a.out, "Removed %s from %s\n", plural.Of(n, kept.noun), kept.dir); err != nil {
 					return err
 				}
 			}
@@ -30,7 +31,7 @@ func newCache(a *app) *cobra.Command {
 			if err != nil {
 				return proviso.WithCode(proviso.Unavailable, err)
 			}
-			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", excerpt.Plural(n, "file")+" of cases", a.cacheDir(keptCases))
+			_, err = fmt.Fprintf(a.out, "Removed %s from %s\n", plural.Of(n, "file")+" of cases", a.cacheDir(keptCases))
 			return err
 		},
 	})

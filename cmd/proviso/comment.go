@@ -11,11 +11,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/forge"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -147,7 +148,7 @@ func (a *app) comment(ctx context.Context, f *commentFlags, text string) error {
 	}
 	if posted.Removed > 0 {
 		verb := map[bool]string{true: "was", false: "were"}[posted.Removed == 1]
-		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", excerpt.Plural(posted.Removed, "further comment"), verb))
+		a.warn(fmt.Sprintf("%s of this suite %s removed; two jobs may have written them at the same time", plural.Of(posted.Removed, "further comment"), verb))
 	}
 	if posted.Cut {
 		a.warn("the comment is cut, because " + place.Forge + " accepts no longer ones; the report of the job is complete")

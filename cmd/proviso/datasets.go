@@ -14,11 +14,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -176,7 +177,7 @@ func (a *app) pullDataset(ctx context.Context, f *datasetFlags, ref, format stri
 
 func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file string) error {
 	if _, version, err := suite.ParseDataset(name); err != nil || version != "" {
-		return usageError{fmt.Errorf("%q is not a valid dataset name", name), "letters, digits, dots, dashes and underscores; push makes the version itself"}
+		return usageError{fmt.Errorf("%q is not a valid dataset name", name), "expected letters, digits, dots, dashes and underscores, without a version: push makes it"}
 	}
 	u, err := f.address(a, "datasets", name, "file")
 	if err != nil {
@@ -203,7 +204,7 @@ func (a *app) pushDataset(ctx context.Context, f *datasetFlags, name, file strin
 	if err := json.Unmarshal(data, &d); err != nil || d.Version == "" {
 		return client.NotOfServer(u)
 	}
-	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, excerpt.Plural(d.Cases, "case"))
+	_, err = fmt.Fprintf(a.out, "%s version %d: %s\n", printable(d.Name), d.Number, plural.Of(d.Cases, "case"))
 	return err
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
@@ -17,7 +19,6 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/dataset"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/internal/usd"
@@ -92,17 +93,17 @@ func modelLines(e *engine.Engine) []string {
 	if c := e.Cache(); c != nil {
 		s := c.Stats()
 		if s.Hits > 0 {
-			lines = append(lines, fmt.Sprintf("%s from the cache, %d requested; the cache saved %s", excerpt.Plural(s.Hits, "answer"), s.Misses, usd.Text(s.SavedCost)))
+			lines = append(lines, fmt.Sprintf("%s from the cache, %d requested; the cache saved %s", plural.Of(s.Hits, "answer"), s.Misses, usd.Text(s.SavedCost)))
 		}
 		if s.Err != nil {
-			lines = append(lines, fmt.Sprintf("warning: %s could not be kept in the cache: %v", excerpt.Plural(s.Unsaved, "answer"), s.Err))
+			lines = append(lines, fmt.Sprintf("warning: %s could not be kept in the cache: %v", plural.Of(s.Unsaved, "answer"), s.Err))
 		}
 	}
 	if b := e.Budget(); b != nil && b.Refused() > 0 {
-		lines = append(lines, fmt.Sprintf("--max-cost is reached: %s spent, %s not asked", usd.Text(b.Spent()), excerpt.Plural(b.Refused(), "row")))
+		lines = append(lines, fmt.Sprintf("--max-cost is reached: %s spent, %s not asked", usd.Text(b.Spent()), plural.Of(b.Refused(), "row")))
 	}
 	if b := e.Budget(); b != nil && b.Unpriced() > 0 {
-		lines = append(lines, fmt.Sprintf("--max-cost does not count %s whose price is not known", excerpt.Plural(b.Unpriced(), "answer")))
+		lines = append(lines, fmt.Sprintf("--max-cost does not count %s whose price is not known", plural.Of(b.Unpriced(), "answer")))
 	}
 	return lines
 }

@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/watch"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
@@ -117,7 +118,7 @@ func (a *app) foldersOf(f *evalFlags) []string {
 // awaitChange waits until a file changes and prints its name. It returns false if the user has
 // ended the command.
 func (a *app) awaitChange(ctx context.Context, seen *watch.Files) bool {
-	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", excerpt.Plural(seen.Count(), "file"))
+	fmt.Fprintf(a.err, "proviso: watching %s; Ctrl-C ends\n", plural.Of(seen.Count(), "file"))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changed := seen.Wait(ctx)

@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
@@ -138,7 +139,7 @@ func (r *remote) collect(ctx context.Context, f *evalFlags, s *loaded, plan *run
 		return nil, r.differs(ctx, state.Progress.Rows, plan.Rows)
 	}
 	if r.began {
-		fmt.Fprintln(r.a.err, "proviso: "+printable("running "+excerpt.Plural(plan.Rows, "row")+" at "+r.page()))
+		fmt.Fprintln(r.a.err, "proviso: "+printable("running "+plural.Of(plan.Rows, "row")+" at "+r.page()))
 	}
 	if state.Replayed {
 		r.a.warn("the server replays recorded answers: no model is asked")
@@ -156,7 +157,7 @@ func (r *remote) differs(ctx context.Context, there, here int) error {
 			end = "; it continues, because it could not be cancelled: " + err.Error()
 		}
 	}
-	return proviso.Errorf(proviso.Invalid, "%s has %s, and the local suite has %d: it has changed, or the server has another version of proviso%s", r.page(), excerpt.Plural(there, "row"), here, end)
+	return proviso.Errorf(proviso.Invalid, "%s has %s, and the local suite has %d: it has changed, or the server has another version of proviso%s", r.page(), plural.Of(there, "row"), here, end)
 }
 
 func (r *remote) page() string { return transport.URL(client.RunPage(r.run)) }
@@ -223,7 +224,7 @@ func (r *remote) fetch(ctx context.Context, missing *run.Missing, add func(int, 
 func (r *remote) finished(state *remoteState, missing *run.Missing) error {
 	switch {
 	case state.Status == "cancelled":
-		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %s missing", r.page(), excerpt.Plural(missing.Len(), "row"))
+		return proviso.Errorf(proviso.Unavailable, "%s was cancelled: %s missing", r.page(), plural.Of(missing.Len(), "row"))
 	case state.Status == "failed":
 		return proviso.Errorf(proviso.Unavailable, "%s failed: %s", r.page(), report.Line(state.Error, 400))
 	case missing.Len() > 0:

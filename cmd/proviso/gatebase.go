@@ -13,9 +13,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/githistory"
 )
 
@@ -238,7 +239,7 @@ func flaky(list []gate.Flake, cases int) []string {
 	var lines []string
 	most := 0.0
 	for _, f := range list {
-		rate := fmt.Sprintf("%.1f %% of %s (up to %.0f %%)", 100*f.Rate.Value, excerpt.Plural(f.Pairs, "case"), 100*f.Rate.High)
+		rate := fmt.Sprintf("%.1f %% of %s (up to %.0f %%)", 100*f.Rate.Value, plural.Of(f.Pairs, "case"), 100*f.Rate.High)
 		most = max(most, f.Rate.Value)
 		switch {
 		case f.Unfit:
@@ -248,7 +249,7 @@ func flaky(list []gate.Flake, cases int) []string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = append(lines, fmt.Sprintf("Without any change, at most %.1f %% of the verdicts on an assertion flip, in %s.", 100*most, excerpt.Plural(cases, "case")))
+		lines = append(lines, fmt.Sprintf("Without any change, at most %.1f %% of the verdicts on an assertion flip, in %s.", 100*most, plural.Of(cases, "case")))
 	}
 	return lines
 }

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/convert"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 )
 
 // maxImported limits the total size of imported files, in bytes.
@@ -65,7 +66,7 @@ func (a *app) importSuite(ctx context.Context, f *importFlags, tool string, name
 	for _, file := range r.Files {
 		written = append(written, filepath.Join(f.folder, filepath.FromSlash(file.Name)))
 	}
-	fmt.Fprintf(a.out, "Wrote %s: %s for each of %s.\n", printable(strings.Join(written, ", ")), excerpt.Plural(r.Assertions, "assertion"), excerpt.Plural(r.Cases, "case"))
+	fmt.Fprintf(a.out, "Wrote %s: %s for each of %s.\n", printable(strings.Join(written, ", ")), plural.Of(r.Assertions, "assertion"), plural.Of(r.Cases, "case"))
 	a.notes(a.out, r.Notes)
 	next := "proviso eval"
 	if f.folder != "." {

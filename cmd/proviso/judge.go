@@ -11,13 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/judge/attack"
 	"github.com/proviso-eval/proviso/judge/criteria"
@@ -386,5 +387,5 @@ func (a *app) judgeLint(req *judge.Request, doc *document.Document, format strin
 			}
 		}
 	}
-	return a.linted(found, len(found), lint.Unread(list), excerpt.Plural(len(req.Assertions), "assertion"), format)
+	return a.linted(found, len(found), lint.Unread(list), plural.Of(len(req.Assertions), "assertion"), format)
 }

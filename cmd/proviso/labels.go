@@ -16,11 +16,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/label"
@@ -199,7 +200,7 @@ func (a *app) importLabels(ctx context.Context, f *labelsFlags, name string) err
 	if err != nil && n == (store.LabelImport{}) {
 		return err
 	}
-	text := fmt.Sprintf("added %s", excerpt.Plural(n.Added, "label"))
+	text := fmt.Sprintf("added %s", plural.Of(n.Added, "label"))
 	for _, x := range [...]struct {
 		n   int
 		why string

@@ -12,10 +12,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/client"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -58,7 +59,7 @@ func newMonitorForget(a *app) *cobra.Command {
 				_, err = fmt.Fprintf(a.out, "nothing was found of the user %s, so nothing was removed\n", printable(user))
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "removed %s and %s, and the reasons of %s\n", excerpt.Plural(*n.Events, "event"), excerpt.Plural(*n.Feedback, "thumb"), excerpt.Plural(*n.Verdicts, "verdict"))
+			_, err = fmt.Fprintf(a.out, "removed %s and %s, and the reasons of %s\n", plural.Of(*n.Events, "event"), plural.Of(*n.Feedback, "thumb"), plural.Of(*n.Verdicts, "verdict"))
 			return err
 		},
 	}
@@ -141,7 +142,7 @@ func newMonitorAck(a *app) *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&note, "note", "", "what you know or do about the alarm, in one line; it replaces an earlier `NOTE`")
+	cmd.Flags().StringVar(&note, "note", "", "what you know or do about the alarm, in one line; a `NOTE` replaces an earlier one, its name and its time")
 	return cmd
 }
 
@@ -204,9 +205,17 @@ func printAlarms(to io.Writer, list []alarmOnServer) error {
 	fmt.Fprintln(t, "ID\tWATCH\tKIND\tSTATE\tOPENED (UTC)\tREASON")
 	for i := range list {
 		one := &list[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Watch), printable(one.kind()), printable(string(one.State)), one.Opened.UTC().Format(minute), printable(one.Reason))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Watch), printable(one.kind()), printable(one.state()), one.Opened.UTC().Format(minute), printable(one.Reason))
 	}
 	return t.Flush()
+}
+
+// state is the state of the alarm, and who acknowledged it.
+func (one *alarmOnServer) state() string {
+	if one.State == monitor.StateAcked && one.AckedBy != "" {
+		return string(one.State) + " by " + one.AckedBy
+	}
+	return string(one.State)
 }
 
 // kind names what the alarm is about.

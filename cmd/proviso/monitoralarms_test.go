@@ -51,12 +51,12 @@ func TestMonitorAlarms(t *testing.T) {
 		want []string
 		not  string
 	}{
-		{"alarms", exitFailed, []string{"alarm_1  tone   agent  open ", "alarm_3  tone   agent  acked", "2026-03-10 14:53  ticket fails in 20.7 %"}, "alarm_2"},
+		{"alarms", exitFailed, []string{"alarm_1  tone   agent  open ", "alarm_3  tone   agent  acked by anna", "2026-03-10 14:53  ticket fails in 20.7 %"}, "alarm_2"},
 		{"alarms --state closed", exitOK, []string{"alarm_2"}, "alarm_1"},
 		{"alarms --state all --limit 2", exitFailed, []string{"alarm_1", "alarm_2"}, "alarm_3"},
 		{"alarms --watch none", exitOK, []string{"there are no such alarms"}, "alarm_"},
 		{"alarms --format json", exitFailed, []string{`"id":"alarm_3"`}, "alarm_2"},
-		{"alarms alarm_1", exitFailed, []string{"alarm_1 of tone\n", "still acked", "began between 2026-03-10 12:51 and 2026-03-10 14:37", "changed at 2026-03-10 14:00: model from a to b", "examples: e2, e1", "acknowledged by anna at 2026-03-10 15:00"}, "\x1b"},
+		{"alarms alarm_1", exitFailed, []string{"alarm_1 of tone\n", "still open", "began between 2026-03-10 12:51 and 2026-03-10 14:37", "changed at 2026-03-10 14:00: model from a to b", "examples: e2, e1", "acknowledged by anna at 2026-03-10 15:00"}, "\x1b"},
 		{"alarms alarm_1 --state all", exitUsage, nil, "alarm_1"},
 		{"alarms --state loud", exitUsage, nil, "alarm_1"},
 		{"ack alarm_1", exitOK, []string{"acknowledged by anna"}, "\x1b"},

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/kind"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/value"
@@ -102,10 +103,10 @@ func (a *app) checkEvents(name string) (*seenEvents, error) {
 		return nil, proviso.Errorf(proviso.Invalid, "%s has no events; expected %s", name, holdsEvents)
 	case 2*disordered > all-1 || all >= 100 && 10*disordered > all:
 		return nil, proviso.Errorf(proviso.Invalid, "%s is not in the order in which events came: of %s, %d are more than an hour away from those around them; "+
-			"sort the file by time first, such as with: jq -cs 'sort_by(.time)[]' %s > sorted.jsonl", name, excerpt.Plural(all, "event"), disordered, name)
+			"sort the file by time first, such as with: jq -cs 'sort_by(.time)[]' %s > sorted.jsonl", name, plural.Of(all, "event"), disordered, name)
 	}
 	if s.large > 0 {
-		fmt.Fprintf(a.err, "proviso: %s left out because of their size, as a server would\n", excerpt.Plural(s.large, "event"))
+		fmt.Fprintf(a.err, "proviso: %s left out because of their size, as a server would\n", plural.Of(s.large, "event"))
 	}
 	return s, nil
 }

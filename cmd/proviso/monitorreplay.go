@@ -12,11 +12,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/ingest"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/monitor"
@@ -261,7 +262,7 @@ func (w *replayedWatch) write(b *strings.Builder) {
 	if w.Matched == 0 {
 		fmt.Fprintf(b, "  NO EVENT MATCHED, so this watch has seen nothing\n")
 	}
-	fmt.Fprintf(b, "  %s from %s to %s UTC: %d of this watch, %d evaluated\n", excerpt.Plural(w.Events, "event"), w.From.UTC().Format(minute), w.To.UTC().Format(minute), w.Matched, w.Sampled-w.Unpaid)
+	fmt.Fprintf(b, "  %s from %s to %s UTC: %d of this watch, %d evaluated\n", plural.Of(w.Events, "event"), w.From.UTC().Format(minute), w.To.UTC().Format(minute), w.Matched, w.Sampled-w.Unpaid)
 	unclear := "left out: the condition of match.where could not be evaluated"
 	if w.Why != "" {
 		unclear += ", first: " + printable(report.Line(w.Why, 200))
@@ -275,9 +276,9 @@ func (w *replayedWatch) write(b *strings.Builder) {
 		{w.Unclear, unclear},
 		{w.Duplicate, "left out: an earlier event has the same id"},
 		{w.Future, "left out: their clock is ahead"},
-		{w.Late, "more than an hour late; processed when they arrive"},
+		{w.Late, "came more than an hour late; evaluated when they came"},
 		{w.Unanswered, "not evaluated: the agent reported an error"},
-		{w.Unpaid, "not evaluated: the budget of the day was used up"},
+		{w.Unpaid, "not evaluated: the daily budget was used up"},
 		{w.Undecided, "verdicts are errors"},
 	} {
 		if one.n > 0 {
@@ -291,7 +292,7 @@ func (w *replayedWatch) write(b *strings.Builder) {
 
 // writeAlarm formats an alarm.
 func writeAlarm(b *strings.Builder, a *monitor.Alarm) {
-	end := "still " + printable(string(a.State))
+	end := "still open"
 	if a.Closed != nil {
 		end = "closed " + a.Closed.UTC().Format(minute)
 	}
@@ -353,7 +354,7 @@ func evaluations(c *monitor.ChartView) string {
 		s += fmt.Sprintf(" (%d enter)", c.Entered)
 	}
 	if c.Errors > 0 {
-		s += fmt.Sprintf(", %s", excerpt.Plural(c.Errors, "error"))
+		s += fmt.Sprintf(", %s", plural.Of(c.Errors, "error"))
 	}
 	return s
 }

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/mutate/show"
 	"github.com/proviso-eval/proviso/report"
@@ -148,7 +149,7 @@ func (a *app) mutate(ctx context.Context, f *mutateFlags) error {
 	}
 	clear := func() {}
 	if a.watchedByPerson() {
-		o.Tick = func(n int) { fmt.Fprintf(a.err, "\r%s tried\x1b[K", excerpt.Plural(n, "output")) }
+		o.Tick = func(n int) { fmt.Fprintf(a.err, "\r%s tried\x1b[K", plural.Of(n, "output")) }
 		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
 	}
 	r, err := score.Run(ctx, outputs, o)
@@ -248,7 +249,7 @@ func (a *app) mutateExit(f *mutateFlags, r *score.Report) error {
 		}
 		return nil
 	case exitUndecided:
-		fmt.Fprintf(a.err, "proviso: whether the mutation score is at least %s (--min-score) depends on %s\n", report.Percent(f.minScore), excerpt.Plural(r.Undecided, "undecided mutant"))
+		fmt.Fprintf(a.err, "proviso: whether the mutation score is at least %s (--min-score) depends on %s\n", report.Percent(f.minScore), plural.Of(r.Undecided, "undecided mutant"))
 		return exitError{code}
 	default:
 		fmt.Fprintf(a.err, "proviso: the mutation score is %s, less than %s (--min-score)\n", report.Percent(r.Share()), report.Percent(f.minScore))

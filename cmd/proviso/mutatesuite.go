@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/mutate/score"
@@ -56,7 +57,7 @@ func (a *app) mutatedSuite(ctx context.Context, end *closers, f *mutateFlags) (i
 	return func(yield func(score.Output, error) bool) {
 		cases.outputs(outputs, yield)
 		if cases.unknown > 0 {
-			a.warn(fmt.Sprintf("%s left out: of no case of the suite", excerpt.Plural(cases.unknown, "output")))
+			a.warn(fmt.Sprintf("%s left out: of no case of the suite", plural.Of(cases.unknown, "output")))
 			cases.unknown = 0
 		}
 	}, nil

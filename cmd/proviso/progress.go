@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
@@ -176,7 +178,7 @@ func (p *progress) line(t proviso.Totals, elapsed time.Duration) string {
 		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))
 	}
 	if t.Errors > 0 {
-		parts = append(parts, excerpt.Plural(t.Errors, "error"))
+		parts = append(parts, plural.Of(t.Errors, "error"))
 	}
 	if s := elapsed.Seconds(); s >= 1 {
 		rate := float64(done-p.before) / s

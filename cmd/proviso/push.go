@@ -10,11 +10,12 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/runfile"
 )
 
@@ -56,7 +57,7 @@ func (a *app) push(ctx context.Context, dir, name string, to *url.URL) error {
 	}
 	defer r.Close()
 	if lines, cut := r.Damage(); lines > 0 || r.Trailer() == nil && cut {
-		return proviso.Errorf(proviso.Invalid, "%s is damaged: %s unusable", r.Path(), excerpt.Plural(lines+1, "line"))
+		return proviso.Errorf(proviso.Invalid, "%s is damaged: %s unusable", r.Path(), plural.Of(lines+1, "line"))
 	}
 	if r.Trailer() == nil {
 		id := r.Header().ID

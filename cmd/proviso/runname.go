@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -22,7 +24,6 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
@@ -106,7 +107,7 @@ func findRun(dir, name string) (string, error) {
 	case len(runs) == 0:
 		return "", proviso.Errorf(proviso.NotFound, "no run is kept in %s yet: `proviso eval` keeps them there", dir)
 	case counted && back >= len(runs):
-		return "", proviso.Errorf(proviso.NotFound, "there is no run %s in %s: %s kept", name, dir, excerpt.Plural(len(runs), "run"))
+		return "", proviso.Errorf(proviso.NotFound, "there is no run %s in %s: %s kept", name, dir, plural.Of(len(runs), "run"))
 	case counted:
 		return runs[back].Path, nil
 	}
@@ -123,7 +124,7 @@ func findRun(dir, name string) (string, error) {
 	case 1:
 		return found[0].Path, nil
 	}
-	return "", proviso.Errorf(proviso.Invalid, "%s is the beginning of %s: %s; write more of the id", name, excerpt.Plural(len(found), "id"), listed(idsOf(found), len(found)))
+	return "", proviso.Errorf(proviso.Invalid, "%s is the beginning of %s: %s; write more of the id", name, plural.Of(len(found), "id"), listed(idsOf(found), len(found)))
 }
 
 // nthLast parses last and last~N.

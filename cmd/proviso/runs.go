@@ -12,12 +12,13 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
 	"github.com/proviso-eval/proviso/internal/duration"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
@@ -85,7 +86,7 @@ func (a *app) keptRuns(f *runsFlags, limit int) ([]report.Kept, error) {
 		}
 	}
 	if unread > 0 {
-		a.warn(fmt.Sprintf("%s left out: %v", excerpt.Plural(unread, "run"), why))
+		a.warn(fmt.Sprintf("%s left out: %v", plural.Of(unread, "run"), why))
 	}
 	if len(list) == 0 && len(suites) > 0 {
 		e := proviso.Errorf(proviso.NotFound, "no run of a suite %q is kept%s", f.suite, document.DidYouMean(f.suite, suites))
@@ -237,7 +238,7 @@ func (a *app) removeIDs(dir string, ids []string) error {
 		}
 	}
 	if n := len(ids) - len(failed); n > 0 || len(failed) == 0 {
-		fmt.Fprintf(a.out, "Removed %s from %s\n", excerpt.Plural(n, "run"), printable(dir))
+		fmt.Fprintf(a.out, "Removed %s from %s\n", plural.Of(n, "run"), printable(dir))
 	}
 	return errors.Join(failed...)
 }
@@ -296,6 +297,6 @@ func (a *app) pruneRuns(f *runsFlags, before time.Time, keep int, dry bool) erro
 	for _, id := range ids {
 		fmt.Fprintln(a.out, id)
 	}
-	fmt.Fprintf(a.err, "proviso: %s of %s would be removed from %s\n", excerpt.Plural(len(ids), "run"), strconv.Itoa(len(runs)), printable(dir))
+	fmt.Fprintf(a.err, "proviso: %s of %s would be removed from %s\n", plural.Of(len(ids), "run"), strconv.Itoa(len(runs)), printable(dir))
 	return nil
 }

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/report/trend"
 	"github.com/proviso-eval/proviso/value"
@@ -80,7 +81,7 @@ func (a *app) trend(ctx context.Context, f *runsFlags) (*trend.Trend, error) {
 
 // showTrend prints a line for each run, and a line with a chart for each assertion.
 func (a *app) showTrend(t *trend.Trend) error {
-	fmt.Fprintf(a.out, "%s: the last %s, oldest first\n\n", report.Line(t.Suite, 100), excerpt.Plural(len(t.Runs), "run"))
+	fmt.Fprintf(a.out, "%s: the last %s, oldest first\n\n", report.Line(t.Suite, 100), plural.Of(len(t.Runs), "run"))
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTARTED\tPROMPTS\tCOMMIT\tPASSED\tCHANGED")
 	for i := range t.Runs {
@@ -103,7 +104,7 @@ func (a *app) showTrend(t *trend.Trend) error {
 		fmt.Fprintf(a.out, "        %s\n  ^ something changed before this run: see CHANGED\n", line)
 	}
 	if t.More > 0 {
-		fmt.Fprintf(a.out, "  %s left out\n", excerpt.Plural(t.More, "further assertion"))
+		fmt.Fprintf(a.out, "  %s left out\n", plural.Of(t.More, "further assertion"))
 	}
 	return nil
 }

@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/baseline"
 	"github.com/proviso-eval/proviso/gate/runs"
 	"github.com/proviso-eval/proviso/gate/show"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/run"
@@ -104,7 +105,7 @@ func unsound(r *runfile.Reader, name string) []string {
 	}
 	if lines, _ := r.Damage(); lines > 0 {
 		verb := map[bool]string{true: "is", false: "are"}[lines == 1]
-		list = append(list, fmt.Sprintf("%s is damaged: %s %s not a row, and left out.", name, excerpt.Plural(lines, "line"), verb))
+		list = append(list, fmt.Sprintf("%s is damaged: %s %s not a row, and left out.", name, plural.Of(lines, "line"), verb))
 	}
 	return list
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -15,7 +17,6 @@ import (
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
@@ -201,10 +202,10 @@ func (a *app) sayAsked(f *spadeAsking, m *ask.Model, s ask.Spent) {
 		}
 		judged := ""
 		if s.Judged > 0 {
-			judged = fmt.Sprintf(", and a judge on %s", excerpt.Plural(s.Judged, "output"))
+			judged = fmt.Sprintf(", and a judge on %s", plural.Of(s.Judged, "output"))
 		}
-		fmt.Fprintf(a.err, "proviso: %s by %s%s, %s%s\n", excerpt.Plural(s.Calls, "answer"), printable(m.Label()), judged,
-			excerpt.Plural(int(s.Usage.Prompt+s.Usage.Completion), "token"), cost)
+		fmt.Fprintf(a.err, "proviso: %s by %s%s, %s%s\n", plural.Of(s.Calls, "answer"), printable(m.Label()), judged,
+			plural.Of(int(s.Usage.Prompt+s.Usage.Completion), "token"), cost)
 	}
 	a.sayModels(f.asked)
 }
@@ -215,7 +216,7 @@ func (a *app) counter() (tell func(answered, of int), done func()) {
 		return nil, func() {}
 	}
 	return func(answered, of int) {
-			fmt.Fprintf(a.err, "\r%d of %s answered\x1b[K", answered, excerpt.Plural(of, "question"))
+			fmt.Fprintf(a.err, "\r%d of %s answered\x1b[K", answered, plural.Of(of, "question"))
 		},
 		func() { fmt.Fprint(a.err, "\r\x1b[K") }
 }

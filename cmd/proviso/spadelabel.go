@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -137,7 +138,7 @@ func (a *app) openLabels(f *spadeLabel, entries []trial.Entry) (*label.Log, erro
 		a.warn(fmt.Sprintf("the last line of %s was incomplete and is removed: %s", f.labels, shortName(log.Cut)))
 	}
 	if log.Stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left alone: for other outputs than these", excerpt.Plural(log.Stale, "label"), f.labels))
+		a.warn(fmt.Sprintf("%s of %s left alone: for other outputs than these", plural.Of(log.Stale, "label"), f.labels))
 	}
 	return log, nil
 }
@@ -208,7 +209,7 @@ func (s *labelSession) takeFrom(files []string, entries []trial.Entry) error {
 			}
 			n++
 		}
-		fmt.Fprintf(s.err, "proviso: took %s from %s\n", excerpt.Plural(n, "label"), printable(shownName(files[k])))
+		fmt.Fprintf(s.err, "proviso: took %s from %s\n", plural.Of(n, "label"), printable(shownName(files[k])))
 	}
 	return nil
 }
@@ -278,7 +279,7 @@ func (s *labelSession) ask(ctx context.Context) error {
 	}
 	if errors.Is(err, errInterrupted) {
 		n := s.log.Labels()
-		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command continues\n", excerpt.Plural(n.Good+n.Bad, "label"), printable(s.f.labels))
+		fmt.Fprintf(s.err, "proviso: interrupted; %s kept in %s, and the same command continues\n", plural.Of(n.Good+n.Bad, "label"), printable(s.f.labels))
 		return exitError{exitInterrupted}
 	}
 	s.summary()

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/sandbox"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -169,16 +170,16 @@ func (a *app) matrixStopped(ctx context.Context, f *modelFlags, done, of int) er
 	case f.noCache:
 		rest = "nothing is kept (--no-cache)"
 	}
-	return a.interrupted(ctx, fmt.Sprintf("%d of %s decided; no matrix was written; %s", done, excerpt.Plural(of, "output"), rest))
+	return a.interrupted(ctx, fmt.Sprintf("%d of %s decided; no matrix was written; %s", done, plural.Of(of, "output"), rest))
 }
 
 // sayRates prints the number of examples, and which candidates were undecided or threw an
 // exception, how often and why.
 func (a *app) sayRates(f *spadeMatrix, g *matrix.Grid) error {
 	n := trial.CountLabels(g.Entries)
-	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", excerpt.Plural(len(g.Names), "candidate"), excerpt.Plural(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
+	fmt.Fprintf(a.err, "proviso: %s on %s: %d good, %d bad, %d without a label\n", plural.Of(len(g.Names), "candidate"), plural.Of(len(g.Entries), "output"), n.Good, n.Bad, n.Left)
 	if kept := g.Kept(); kept > 0 {
-		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them again\n", excerpt.Plural(kept, "cell"))
+		fmt.Fprintf(a.err, "proviso: %s decided before; --no-cache decides them again\n", plural.Of(kept, "cell"))
 	}
 	a.warnUnkept(g)
 	if text := n.OneSided(); text != "" {

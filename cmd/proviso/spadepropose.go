@@ -8,10 +8,11 @@ import (
 	"os"
 	"slices"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
@@ -175,9 +176,9 @@ func (a *app) proposed(ctx context.Context, f *spadePropose, h *delta.History, m
 	if f.result.out != "" {
 		rest := ""
 		if n := len(p.Unproposed); n > 0 {
-			rest = "; no check was made of " + excerpt.Plural(n, "sentence")
+			rest = "; no check was made of " + plural.Of(n, "sentence")
 		}
-		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", excerpt.Plural(len(p.Candidates), "candidate"), printable(f.result.out), rest)
+		fmt.Fprintf(a.err, "proviso: %s in %s%s\n", plural.Of(len(p.Candidates), "candidate"), printable(f.result.out), rest)
 	}
 	if m == nil {
 		a.sayUnread(h)

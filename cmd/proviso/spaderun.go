@@ -8,11 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/matrix"
@@ -83,7 +84,7 @@ func (f *spadeRun) register(cmd *cobra.Command) {
 	fs.StringVar(&f.prompts, "prompts", "", "`FOLDER` or file of the versions, like the argument")
 	f.spadeSource.register(fs)
 	f.spadeAsking.register(fs, "proposes")
-	fs.Lookup("model").Usage = "provider `ID` of the model that proposes beside the rules; without it only they do"
+	fs.Lookup("model").Usage = "provider `ID` of the model that proposes in addition to the rules; without it only they do"
 	f.judge.registerJudge(fs)
 	fs.Lookup("judge").Usage = "provider `ID` of the judge model for implications and for judged candidates"
 	fs.StringVar(&f.own, "candidates", "", "`FILE` of candidates that you have: YAML, JSON, JSON Lines or Python; they are added to those of the folder")
@@ -242,7 +243,7 @@ func (p *pipeline) addUpdated(ctx context.Context) error {
 	}
 	n := len(p.outputs.entries)
 	p.outputs.add(more)
-	fmt.Fprintf(p.err, "proviso: %s of %s are tried as well, which spade update added\n", excerpt.Plural(len(p.outputs.entries)-n, "output"), printable(file))
+	fmt.Fprintf(p.err, "proviso: %s of %s are tried as well, which spade update added\n", plural.Of(len(p.outputs.entries)-n, "output"), printable(file))
 	return nil
 }
 
@@ -334,7 +335,7 @@ func (p *pipeline) sayUndecided(list []proviso.Candidate) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(p.err, "proviso: %s undecided: no judge model is named (--judge)\n", excerpt.Plural(n, "candidate"))
+		fmt.Fprintf(p.err, "proviso: %s undecided: no judge model is named (--judge)\n", plural.Of(n, "candidate"))
 	}
 }
 

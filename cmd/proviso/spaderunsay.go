@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade"
@@ -26,7 +27,7 @@ func (a *app) sayStep(f *spadeRun, step, file, made string) {
 // take records what a step has spent and reduces the budget of the later steps.
 func (f *spadeRun) take(a *app, why string, step *evalFlags, s ask.Spent) {
 	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
-		bill := excerpt.Plural(int(tokens), "token") + " " + why
+		bill := plural.Of(int(tokens), "token") + " " + why
 		if s.Cost > 0 {
 			bill += " (" + usd.Text(s.Cost) + ")"
 		}
@@ -48,7 +49,7 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 	f := p.f
 	switch step {
 	case spade.Deltas:
-		p.sayStep(f, "deltas", spade.DeltasFile, excerpt.Plural(len(r.History.Changes), "version")+" of the prompt")
+		p.sayStep(f, "deltas", spade.DeltasFile, plural.Of(len(r.History.Changes), "version")+" of the prompt")
 	case spade.Propose:
 		p.sayStep(f, "propose", spade.CandidatesFile, show.ProposalLine(r.Proposal, p.model != nil))
 		f.take(p.app, "to propose", p.asked, r.Proposal.Spent())
@@ -82,7 +83,7 @@ func (p *pipeline) done(ctx context.Context, step spade.Step, r *spade.Result) e
 			p.sayVerdict(shownSelection(r))
 		}
 		if n := len(r.SetAside); n > 0 {
-			fmt.Fprintf(p.err, "proviso: %s of what the prompt no longer asks left out, since no labels show that they still hold: %s\n", excerpt.Plural(n, "candidate"), show.Names(r.SetAside, show.MaxNames))
+			fmt.Fprintf(p.err, "proviso: %s of what the prompt no longer asks left out, since no labels show that they still hold: %s\n", plural.Of(n, "candidate"), show.Names(r.SetAside, show.MaxNames))
 		}
 		file := spade.SuiteFile
 		if !r.Selection.Found() {

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/candidate/python"
 	"github.com/proviso-eval/proviso/spade/selection"
@@ -150,7 +151,7 @@ func (a *app) spadeSelect(ctx context.Context, f *spadeSelect) error {
 		return err
 	}
 	if f.result.format != formatJSON && s.Matrix.Unlabeled > 0 && f.Method != "none" {
-		a.warn(excerpt.Plural(s.Matrix.Unlabeled, "row") + " without a label left out")
+		a.warn(plural.Of(s.Matrix.Unlabeled, "row") + " without a label left out")
 	}
 	data, err := a.rendered(f, s, candidates)
 	if err != nil {
@@ -258,7 +259,7 @@ func (a *app) selectedPython(f *spadeSelect, s show.Selection, candidates []prov
 	}
 	selected := s.Selected()
 	list := slices.DeleteFunc(slices.Clone(candidates), func(c proviso.Candidate) bool { return !slices.Contains(selected, c.Name) })
-	data, left := python.File(list, []string{"Selected by proviso spade: " + excerpt.Plural(len(list), "candidate") + "."})
+	data, left := python.File(list, []string{"Selected by proviso spade: " + plural.Of(len(list), "candidate") + "."})
 	for _, line := range left {
 		a.warn("left out of the Python: " + line)
 	}

@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -171,7 +172,7 @@ func (a *app) proofEngine(ctx context.Context, end *closers, candidates string, 
 // warnUnlabelled counts the rows of a matrix that are not used.
 func (a *app) warnUnlabelled(m *matrix.Matrix) {
 	if m.Unlabeled > 0 {
-		a.warn(excerpt.Plural(m.Unlabeled, "row") + " without a label left out")
+		a.warn(plural.Of(m.Unlabeled, "row") + " without a label left out")
 	}
 }
 
@@ -248,7 +249,7 @@ func (a *app) warnOfProofs(s *subsume.Subsumption) {
 		}
 	}
 	if n > 0 {
-		a.warn(fmt.Sprintf("the matrix contradicts %s by proof: it may be of other candidates, or of a judge who did not answer the same question the same way", excerpt.Plural(n, "implication")))
+		a.warn(fmt.Sprintf("the matrix contradicts %s by proof: it may be of other candidates, or of a judge who did not answer the same question the same way", plural.Of(n, "implication")))
 	}
 }
 
@@ -265,7 +266,7 @@ func (a *app) sayUnanswered(s *subsume.Subsumption) {
 
 // question describes a question to the judge.
 func question(u subsume.Unanswered) string {
-	about := fmt.Sprintf("about %s: %s", excerpt.Plural(len(u.Candidates), "candidate"), show.Names(u.Candidates, show.MaxNames))
+	about := fmt.Sprintf("about %s: %s", plural.Of(len(u.Candidates), "candidate"), show.Names(u.Candidates, show.MaxNames))
 	if u.Step == "confirm" {
 		return "the second question " + about
 	}

@@ -12,13 +12,14 @@ import (
 	"os"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/duration"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -139,7 +140,7 @@ func (a *app) takeLabels(file string, entries []trial.Entry) error {
 		return err
 	}
 	if read.Stale > 0 {
-		a.warn(fmt.Sprintf("%s of %s left out: for other outputs than these", excerpt.Plural(read.Stale, "label"), shownName(file)))
+		a.warn(fmt.Sprintf("%s of %s left out: for other outputs than these", plural.Of(read.Stale, "label"), shownName(file)))
 	}
 	if len(read.Split) > 0 {
 		a.warn("people disagree on " + show.Names(read.Split, show.MaxNames) + ", which count as not labelled")

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/show"
@@ -130,7 +131,7 @@ func (a *app) spadeUpdate(ctx context.Context, f *spadeUpdate) error {
 	r, err := update.Run(ctx, in, o)
 	clear()
 	if ctx.Err() != nil {
-		return a.interrupted(ctx, fmt.Sprintf("%d of %s tried; nothing was written", done, excerpt.Plural(len(in.Trials), "output")))
+		return a.interrupted(ctx, fmt.Sprintf("%d of %s tried; nothing was written", done, plural.Of(len(in.Trials), "output")))
 	}
 	if err != nil {
 		return err
@@ -245,7 +246,7 @@ func (a *app) keepCorrected(f *spadeUpdate, in update.Input, r *update.Report) e
 		n++
 	}
 	if n > 0 {
-		fmt.Fprintf(a.err, "proviso: %s of earlier outputs changed: kept in %s\n", excerpt.Plural(n, "label"), printable(file))
+		fmt.Fprintf(a.err, "proviso: %s of earlier outputs changed: kept in %s\n", plural.Of(n, "label"), printable(file))
 	}
 	return log.Close()
 }

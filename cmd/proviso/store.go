@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/spf13/cobra"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/store/sqlite"
@@ -187,7 +188,7 @@ func (a *app) copyFrom(ctx context.Context, source *sqlite.DB, to string) error 
 	var tables int
 	var rows int64
 	err = target.Fill(ctx, snapshot, func(table string, n int64) {
-		fmt.Fprintf(a.err, "%s: %s\n", table, excerpt.Plural(int(n), "row"))
+		fmt.Fprintf(a.err, "%s: %s\n", table, plural.Of(int(n), "row"))
 		tables, rows = tables+1, rows+n
 	})
 	var problems []string

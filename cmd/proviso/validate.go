@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"github.com/proviso-eval/proviso/internal/plural"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/spf13/cobra"
 )
 
 func newValidate(a *app) *cobra.Command {
@@ -27,12 +27,12 @@ func newValidate(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
-			counted := excerpt.Plural(p.Cases, "case") + ", " + excerpt.Plural(p.Rows, "row")
+			counted := plural.Of(p.Cases, "case") + ", " + plural.Of(p.Rows, "row")
 			if p.Generators > 0 {
-				counted = fmt.Sprintf("%s, and those that %s when run", excerpt.Plural(p.Cases-p.Generators, "case"), yields(p.Generators))
+				counted = fmt.Sprintf("%s, and those that %s when run", plural.Of(p.Cases-p.Generators, "case"), yields(p.Generators))
 			}
 			if s.Unseen > 0 {
-				counted += "; remote cases at " + excerpt.Plural(s.Unseen, "place") + " were not checked"
+				counted += "; remote cases at " + plural.Of(s.Unseen, "place") + " were not checked"
 			}
 			_, err = fmt.Fprintf(a.out, "%s is valid: %s\n", printable(p.Name()), counted)
 			return err

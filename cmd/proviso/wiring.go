@@ -12,11 +12,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"
@@ -300,7 +301,7 @@ func (a *app) mistakesSo(list proviso.Mistakes, so string) error {
 	if wrong == 0 {
 		return nil
 	}
-	fmt.Fprintf(a.err, "proviso: %s; %s\n", excerpt.Plural(wrong, "mistake"), so)
+	fmt.Fprintf(a.err, "proviso: %s; %s\n", plural.Of(wrong, "mistake"), so)
 	return exitError{exitUsage}
 }
 

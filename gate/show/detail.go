@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/runs"
@@ -47,7 +49,7 @@ func (s *shower) cases(most int, begin func(title string), one func(d *detail) b
 		if len(k.pairs) == 0 {
 			continue
 		}
-		begin(excerpt.Plural(len(k.pairs), "case") + " " + k.title)
+		begin(plural.Of(len(k.pairs), "case") + " " + k.title)
 		entries := 0
 		for ; entries < len(k.pairs) && most > 0; entries, most = entries+1, most-1 {
 			d, err := s.detail(&k.pairs[entries], k.sign)
@@ -263,7 +265,7 @@ const maxInput = 4 << 10 // bytes
 // several.
 func (d *detail) Title() string {
 	if n := len(d.pair.Head); n > 1 {
-		return fmt.Sprintf("%s (%s)", d.pair.Label(), excerpt.Plural(n, "repeat"))
+		return fmt.Sprintf("%s (%s)", d.pair.Label(), plural.Of(n, "repeat"))
 	}
 	return d.pair.Label()
 }

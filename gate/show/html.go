@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/internal/excerpt"
@@ -33,7 +35,7 @@ const (
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return plainpage.New(pageHTML, pageCSS, pageText, template.FuncMap{
 		"needed":   func(d *gate.Decision) string { return neededOf(d).String() },
-		"sentence": suiteSentence, "figure": figure, "points": points, "plural": excerpt.Plural, "measures": measures, "marked": marked, "join": strings.Join,
+		"sentence": suiteSentence, "figure": figure, "points": points, "plural": plural.Of, "measures": measures, "marked": marked, "join": strings.Join,
 	})
 })
 

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -115,7 +116,7 @@ func (m *markdown) table() {
 		}
 	}
 	if more > 0 {
-		m.entry(fmt.Sprintf("\n… and %s.\n", excerpt.Plural(more, "further assertion")))
+		m.entry(fmt.Sprintf("\n… and %s.\n", plural.Of(more, "further assertion")))
 	}
 	m.entry("\nRanges are 95 % intervals.\n\n")
 	for _, x := range measures(m.c) {
@@ -219,7 +220,7 @@ func diffFence(parts []part) string {
 		}
 	}
 	if more := len(lines) - diffLines; more > 0 {
-		lines = append(lines[:diffLines], fmt.Sprintf("  … %s more", excerpt.Plural(more, "line")))
+		lines = append(lines[:diffLines], fmt.Sprintf("  … %s more", plural.Of(more, "line")))
 	}
 	return report.MarkdownFence("diff", lines)
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 )
 
@@ -86,7 +87,7 @@ func (p *printer) table() {
 	if p.c.Suite.Pairs == 0 && len(p.c.Assertions) == 0 {
 		return
 	}
-	p.row(report.Bold, report.Bold, excerpt.Plural(p.c.Suite.Pairs, "pair"), "base", "head", "difference, pp")
+	p.row(report.Bold, report.Bold, plural.Of(p.c.Suite.Pairs, "pair"), "base", "head", "difference, pp")
 	p.row(report.Bold, p.color(p.c.Suite.Difference.Low, p.c.Suite.Difference.High), "Suite", figure(p.c.Suite.Base), figure(p.c.Suite.Head), difference(&p.c.Suite))
 	if list := suiteNotes(p.c); len(list) > 0 {
 		p.wrapped("  ", "  ", report.Dim, strings.Join(list, "; "), 4)
@@ -103,7 +104,7 @@ func (p *printer) table() {
 		}
 	}
 	if more > 0 {
-		p.line(fmt.Sprintf("… and %s (in the JSON format)", excerpt.Plural(more, "further assertion")))
+		p.line(fmt.Sprintf("… and %s (in the JSON format)", plural.Of(more, "further assertion")))
 	}
 	p.line(p.o.Paint(report.Dim, "[ ] 95 % intervals"))
 	for _, x := range measures(p.c) {

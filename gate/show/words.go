@@ -5,8 +5,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/gate"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
@@ -60,10 +61,10 @@ func assertionsChanged(c *gate.Comparison) string {
 	}
 	text := ""
 	if worse > 0 {
-		text += fmt.Sprintf(", %s worse", excerpt.Plural(worse, "assertion"))
+		text += fmt.Sprintf(", %s worse", plural.Of(worse, "assertion"))
 	}
 	if better > 0 {
-		text += fmt.Sprintf(", %s better", excerpt.Plural(better, "assertion"))
+		text += fmt.Sprintf(", %s better", plural.Of(better, "assertion"))
 	}
 	return text
 }
@@ -91,7 +92,7 @@ func suiteSentence(c *gate.Comparison) string {
 		return "No case was decided in both runs."
 	}
 	text := fmt.Sprintf("Score %s → %s, difference %s over %s.", report.Percent(c.Suite.Base.Value), report.Percent(c.Suite.Head.Value),
-		points(c.Suite.Difference), excerpt.Plural(c.Suite.Pairs, "pair"))
+		points(c.Suite.Difference), plural.Of(c.Suite.Pairs, "pair"))
 	if c.LeftOut > 0 {
 		text += fmt.Sprintf(" %s left out, because a side has an error.", pairsAre(c.LeftOut))
 	}
@@ -181,13 +182,13 @@ func notes(a *gate.AssertionEffect) []string {
 		list = append(list, "judge not measured")
 	}
 	if a.LeftOut > 0 {
-		list = append(list, fmt.Sprintf("%s with an error", excerpt.Plural(a.LeftOut, "pair")))
+		list = append(list, fmt.Sprintf("%s with an error", plural.Of(a.LeftOut, "pair")))
 	}
 	if a.OnlyBase > 0 {
-		list = append(list, fmt.Sprintf("%s only in the base", excerpt.Plural(a.OnlyBase, "verdict")))
+		list = append(list, fmt.Sprintf("%s only in the base", plural.Of(a.OnlyBase, "verdict")))
 	}
 	if a.OnlyHead > 0 {
-		list = append(list, fmt.Sprintf("%s only in the head", excerpt.Plural(a.OnlyHead, "verdict")))
+		list = append(list, fmt.Sprintf("%s only in the head", plural.Of(a.OnlyHead, "verdict")))
 	}
 	return list
 }

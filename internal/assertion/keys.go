@@ -56,7 +56,7 @@ var keys = [...]Key{
 		member: func(a *proviso.Assertion) any { return &a.Scope }},
 	{Name: "ignoreCase", Kind: kind.Boolean, Own: true, Doc: "whether upper and lower case are the same",
 		member: func(a *proviso.Assertion) any { return &a.IgnoreCase }},
-	{Name: "wholeWords", Kind: kind.Boolean, Own: true, Doc: "whether a text counts only where no letter or digit comes directly before or after it",
+	{Name: "wholeWords", Kind: kind.Boolean, Own: true, Doc: "whether a text counts only where it does not begin or end inside a word",
 		member: func(a *proviso.Assertion) any { return &a.WholeWords }},
 	{Name: "when", Kind: kind.Text, Own: true, Field: 6, Doc: "the condition, over variables and metadata, under which the assertion applies",
 		member: func(a *proviso.Assertion) any { return &a.When }},

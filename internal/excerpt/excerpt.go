@@ -1,5 +1,5 @@
-// Package excerpt shortens texts for messages and reports, and puts numbers before nouns. A shortened text ends
-// with an ellipsis, except in functions that return only its beginning.
+// Package excerpt shortens texts for messages and reports. A shortened text ends with an ellipsis,
+// except in functions that return only its beginning.
 package excerpt
 
 import (

@@ -106,7 +106,7 @@ func unknown(name string, names []string, file string) error {
 	e := &Error{Message: fmt.Sprintf("no text is called %s", name), Nearest: document.Nearest(name, names)}
 	switch {
 	case len(names) == 0:
-		e.Message += "; " + filepath.Base(file) + " names no text"
+		e.Message += "; no text in " + filepath.Base(file) + " has a name"
 	case e.Nearest == "":
 		e.Message += "; the texts are " + strings.Join(names[:min(len(names), 20)], ", ")
 	}

@@ -3,8 +3,9 @@ package align
 import (
 	"fmt"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/stats"
 )
 
@@ -149,11 +150,11 @@ func (a *Agreement) NotMeasured() string {
 	case good+bad == 0:
 		return ""
 	case good == 0:
-		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", excerpt.Plural(a.N, "label"), a.TN+a.FP, bad)
+		return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad outputs", plural.Of(a.N, "label"), a.TN+a.FP, bad)
 	case bad == 0:
-		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", excerpt.Plural(a.N, "label"), a.TP+a.FN, good)
+		return fmt.Sprintf("%s, %d of good outputs: not measured yet, it takes %d more of good outputs", plural.Of(a.N, "label"), a.TP+a.FN, good)
 	}
-	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", excerpt.Plural(a.N, "label"), a.TN+a.FP, bad, good)
+	return fmt.Sprintf("%s, %d of bad outputs: not measured yet, it takes %d more of bad and %d more of good outputs", plural.Of(a.N, "label"), a.TN+a.FP, bad, good)
 }
 
 // Measure is an agreement measure that a gate can require.

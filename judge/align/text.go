@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -74,7 +75,7 @@ func (t *textView) disagreements(list []Disagreement) {
 		return
 	}
 	t.line("")
-	t.line("  To read: %s", excerpt.Plural(len(list), "disagreement"))
+	t.line("  To read: %s", plural.Of(len(list), "disagreement"))
 	for i, d := range list {
 		if i == shownDisagreements && !t.all {
 			t.line("  … and %d more (--all)", len(list)-i)
@@ -131,7 +132,7 @@ func said(d Disagreement) string {
 // sentences explain the quality of a judge.
 func sentences(a *Agreement) []string {
 	if a.N == 0 {
-		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", excerpt.Plural(a.Errors, "labelled output"))}
+		return []string{fmt.Sprintf("No verdict to compare: the judge could not decide any of %s.", plural.Of(a.Errors, "labelled output"))}
 	}
 	good, bad := a.TP+a.FN, a.TN+a.FP
 	var list []string
@@ -139,11 +140,11 @@ func sentences(a *Agreement) []string {
 	case a.Weighted:
 		list = append(list, fmt.Sprintf("Catches about %s of the bad outputs; passes about %s of the good ones.", rangeOrNone(a.TNR), rangeOrNone(a.TPR)))
 	case bad == 0:
-		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, excerpt.Plural(good, "good output")))
+		list = append(list, fmt.Sprintf("Passes %d of %s.", a.TP, plural.Of(good, "good output")))
 	case good == 0:
-		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, excerpt.Plural(bad, "bad output")))
+		list = append(list, fmt.Sprintf("Catches %d of %s.", a.TN, plural.Of(bad, "bad output")))
 	default:
-		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, excerpt.Plural(bad, "bad output"), a.TP, excerpt.Plural(good, "good one")))
+		list = append(list, fmt.Sprintf("Catches %d of %s; passes %d of %s.", a.TN, plural.Of(bad, "bad output"), a.TP, plural.Of(good, "good one")))
 	}
 	if few := a.NotMeasured(); few != "" {
 		list = append(list, few+".")
@@ -179,7 +180,7 @@ func measures(a *Agreement) []measure {
 		list = append(list, measure{"TPR", rangeOf(a.TPR) + " of the good outputs pass"})
 	}
 	if a.JudgePassRate != nil {
-		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", report.Percent(*a.JudgePassRate), excerpt.Plural(a.Judged.N, "output"))})
+		list = append(list, measure{"pass rate", fmt.Sprintf("%s by the judge, over %s", report.Percent(*a.JudgePassRate), plural.Of(a.Judged.N, "output"))})
 	}
 	switch {
 	case a.Corrected == nil:
@@ -213,7 +214,7 @@ func moreText(a *Agreement) string {
 	if a.Halve == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s would halve that range", excerpt.Plural(a.Halve, "more label"))
+	text := fmt.Sprintf("%s would halve that range", plural.Of(a.Halve, "more label"))
 	if a.Halve > a.Judged.N-a.N && a.Method != MethodCounted {
 		text += fmt.Sprintf("; the run has only %d without one", a.Judged.N-a.N)
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )
@@ -47,7 +48,7 @@ func (e Entry) trust() report.Trust {
 		return t
 	}
 	t.Kappa, t.TPR, t.TNR = valueOf(e.Kappa), valueOf(e.TPR), valueOf(e.TNR)
-	measured := "measured on " + excerpt.Plural(e.N, "label")
+	measured := "measured on " + plural.Of(e.N, "label")
 	k := e.Kappa
 	if k == nil {
 		t.Text = "judge unvalidated (" + measured + ": kappa is undefined)"

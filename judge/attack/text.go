@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 )
@@ -42,7 +43,7 @@ func rateText(rate *float64, i *Interval, k, n int) string {
 func restText(errors, left int) string {
 	text := ""
 	if errors > 0 {
-		text += ", " + excerpt.Plural(errors, "error")
+		text += ", " + plural.Of(errors, "error")
 	}
 	if left > 0 {
 		text += fmt.Sprintf(", %d left out", left)

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/mutate"
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/report"
@@ -25,7 +26,7 @@ func Headline(r *score.Report) string {
 		return "No mutation score: " + noScore(r)
 	}
 	i := r.Interval()
-	text := fmt.Sprintf("Mutation score %s: %d of %s killed, %d survived", report.PercentRange(r.Share(), i.Low, i.High), r.Killed, excerpt.Plural(r.Decided(), "mutant"), r.Survived)
+	text := fmt.Sprintf("Mutation score %s: %d of %s killed, %d survived", report.PercentRange(r.Share(), i.Low, i.High), r.Killed, plural.Of(r.Decided(), "mutant"), r.Survived)
 	if r.Undecided > 0 {
 		text += fmt.Sprintf(", and %d undecided", r.Undecided)
 	}
@@ -44,7 +45,7 @@ func noScore(r *score.Report) string {
 	case o.Usable == 0:
 		return "no assertion could be decided on any output"
 	case r.Undecided > 0:
-		return fmt.Sprintf("%s, all undecided", excerpt.Plural(r.Undecided, "mutant"))
+		return fmt.Sprintf("%s, all undecided", plural.Of(r.Undecided, "mutant"))
 	}
 	return "the rules break no instruction of the prompt"
 }
@@ -62,7 +63,7 @@ var basisWords = []struct {
 // about returns what the score is based on, one sentence each.
 func about(r *score.Report) []string {
 	o := r.Outputs
-	line := fmt.Sprintf("%s, %d used", excerpt.Plural(o.Given, "output"), o.Usable)
+	line := fmt.Sprintf("%s, %d used", plural.Of(o.Given, "output"), o.Usable)
 	for _, left := range []struct {
 		n    int
 		text string
@@ -82,19 +83,19 @@ func about(r *score.Report) []string {
 		}
 	}
 	if len(parts) > 0 {
-		list = append(list, fmt.Sprintf("%s: %s.", excerpt.Plural(r.Made(), "mutant"), strings.Join(parts, ", ")))
+		list = append(list, fmt.Sprintf("%s: %s.", plural.Of(r.Made(), "mutant"), strings.Join(parts, ", ")))
 	}
 	if broken := brokenInstructions(r); broken > 0 && broken < len(r.Instructions) {
-		list = append(list, fmt.Sprintf("The score is about %d of %s. Of the others nothing is known.", broken, excerpt.Plural(len(r.Instructions), "instruction")))
+		list = append(list, fmt.Sprintf("The score is about %d of %s. Of the others nothing is known.", broken, plural.Of(len(r.Instructions), "instruction")))
 	}
 	if r.NotRun > 0 {
-		list = append(list, fmt.Sprintf("%s that asks a model was not run; --judge ID runs it.", excerpt.Plural(r.NotRun, "assertion")))
+		list = append(list, fmt.Sprintf("%s that asks a model was not run; --judge ID runs it.", plural.Of(r.NotRun, "assertion")))
 		if r.NotRun > 1 {
-			list[len(list)-1] = fmt.Sprintf("%s that ask a model were not run; --judge ID runs them.", excerpt.Plural(r.NotRun, "assertion"))
+			list[len(list)-1] = fmt.Sprintf("%s that ask a model were not run; --judge ID runs them.", plural.Of(r.NotRun, "assertion"))
 		}
 	}
 	if r.Refuted > 0 {
-		list = append(list, fmt.Sprintf("The model claimed %s that a check by rules refutes; left out.", excerpt.Plural(r.Refuted, "mutant")))
+		list = append(list, fmt.Sprintf("The model claimed %s that a check by rules refutes; left out.", plural.Of(r.Refuted, "mutant")))
 	}
 	if len(r.ModelErrs) > 0 {
 		what := "The only question"
@@ -122,15 +123,15 @@ func result(in *score.Instruction) string {
 	var text string
 	switch {
 	case in.Made() == 0 && in.Broken > 0:
-		return fmt.Sprintf("not broken: in %s it is broken already", excerpt.Plural(in.Broken, "output"))
+		return fmt.Sprintf("not broken: in %s it is broken already", plural.Of(in.Broken, "output"))
 	case in.Made() == 0:
 		return "not broken: proviso cannot break this without a model; try --model ID"
 	case in.Survived == 0 && in.Killed > 0:
-		text = fmt.Sprintf("killed: %d of %s, by %s", in.Killed, excerpt.Plural(in.Decided(), "mutant"), names(in.Killers))
+		text = fmt.Sprintf("killed: %d of %s, by %s", in.Killed, plural.Of(in.Decided(), "mutant"), names(in.Killers))
 	case in.Survived == 0:
-		text = fmt.Sprintf("undecided: %s", excerpt.Plural(in.Undecided, "mutant"))
+		text = fmt.Sprintf("undecided: %s", plural.Of(in.Undecided, "mutant"))
 	default:
-		text = fmt.Sprintf("survives: %d of %s", in.Survived, excerpt.Plural(in.Decided(), "mutant"))
+		text = fmt.Sprintf("survives: %d of %s", in.Survived, plural.Of(in.Decided(), "mutant"))
 		if in.Killed > 0 {
 			text += "; killed by " + names(in.Killers)
 		} else {
@@ -144,7 +145,7 @@ func result(in *score.Instruction) string {
 		text += fmt.Sprintf("; %d break other instructions too", in.Also)
 	}
 	if in.Broken > 0 {
-		text += fmt.Sprintf("; in %s it is broken already", excerpt.Plural(in.Broken, "output"))
+		text += fmt.Sprintf("; in %s it is broken already", plural.Of(in.Broken, "output"))
 	}
 	return text
 }
@@ -155,7 +156,7 @@ func next(r *score.Report, in *score.Instruction) string {
 	case in.Survived == 0 || in.Line == 0:
 		return ""
 	case in.Judged > 0:
-		return fmt.Sprintf("%s of it asks a model: pass --judge ID", excerpt.Plural(in.Judged, "assertion"))
+		return fmt.Sprintf("%s of it asks a model: pass --judge ID", plural.Of(in.Judged, "assertion"))
 	case in.Add != nil && in.Killed == 0:
 		return "add " + shown(in.Add)
 	case in.Add != nil:
@@ -300,7 +301,7 @@ func note(a *score.Assertion) string {
 	case a.NotRun != "":
 		parts = append(parts, "not run: "+a.NotRun)
 	case a.Failing > 0:
-		parts = append(parts, fmt.Sprintf("fails %s as it is", excerpt.Plural(a.Failing, "output")))
+		parts = append(parts, fmt.Sprintf("fails %s as it is", plural.Of(a.Failing, "output")))
 	}
 	switch {
 	case a.NotRun != "" || a.Killed > 0:

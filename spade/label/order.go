@@ -9,7 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -236,7 +237,7 @@ func (o *order) telling(wanted func(i int) bool, have trial.Labels) (int, string
 	}
 	why := fmt.Sprintf("%s it, %d fail it", format.Counted(bestPassed, "candidate passes", "candidates pass"), bestFailed)
 	if best.apart > 0 {
-		why += fmt.Sprintf("; it distinguishes %s that the labels so far do not", excerpt.Plural(best.apart, "pair"))
+		why += fmt.Sprintf("; it distinguishes %s that the labels so far do not", plural.Of(best.apart, "pair"))
 	}
 	return at, why
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/textlist"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"
@@ -44,7 +45,7 @@ func (p *Proposal) About(h *delta.History) []string {
 		by = ""
 	}
 	return []string{
-		fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", excerpt.Plural(len(h.Changes), "version"), by),
+		fmt.Sprintf("Candidates that proviso spade propose made of %s%s.", plural.Of(len(h.Changes), "version"), by),
 		"A suite takes them with: assertions: file://THIS FILE",
 	}
 }

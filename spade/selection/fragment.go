@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -112,7 +113,7 @@ func (s *Selection) head() []string {
 				Between(s.Answer.Covered, s.Doubt.Bad), s.Bad, Between(s.Answer.False-s.Doubt.Good, s.Doubt.Good), s.Good, o.Alpha, o.Tau))
 	}
 	if s.Open() {
-		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided, so this result is not proven.", excerpt.Plural(s.Doubt.Cells, "cell")))
+		lines = append(lines, fmt.Sprintf("%s of theirs could not be decided, so this result is not proven.", plural.Of(s.Doubt.Cells, "cell")))
 	}
 	return lines
 }

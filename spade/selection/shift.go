@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/matrix"
@@ -197,9 +198,9 @@ func (x *explainer) because(a Account, s *Selection) string {
 		case len(a.LeftOver) > 0:
 			return "it alone implies " + format.Some(a.LeftOver, shownNames)
 		}
-		return fmt.Sprintf("it catches %d of %s", a.Covered, excerpt.Plural(s.Bad, "bad output"))
+		return fmt.Sprintf("it catches %d of %s", a.Covered, plural.Of(s.Bad, "bad output"))
 	case Unfair:
-		fails := excerpt.Plural(a.False, "good output")
+		fails := plural.Of(a.False, "good output")
 		if a.Perhaps > 0 {
 			fails = "up to " + fails
 		}
@@ -209,7 +210,7 @@ func (x *explainer) because(a Account, s *Selection) string {
 	case Dear:
 		return fmt.Sprintf("with it the selection would cost more than %s per output", format.Dollars(*s.Options.Budget))
 	case Crowded:
-		return fmt.Sprintf("with it the selection would fail %s, %d at most", excerpt.Plural(a.Together, "good output"), s.Instance.Allow)
+		return fmt.Sprintf("with it the selection would fail %s, %d at most", plural.Of(a.Together, "good output"), s.Instance.Allow)
 	}
 	return "what it catches is caught without it"
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/classify"
 	"github.com/proviso-eval/proviso/stats"
@@ -17,7 +18,7 @@ const shownUndecided = 10
 // Score shows a comparison to a person.
 func Score(s *classify.Score, o report.TerminalOptions) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, %d with exactly the categories that people gave\n\n", excerpt.Plural(s.Rows, "change"), s.Exact)
+	fmt.Fprintf(&b, "%s, %d with exactly the categories that people gave\n\n", plural.Of(s.Rows, "change"), s.Exact)
 	fmt.Fprintf(&b, "%-22s %5s   %-18s  %-18s  %4s  %10s  %11s\n", "category", "F1", "precision", "recall", "both", "model only", "people only")
 	for _, c := range s.Categories {
 		classRow(&b, c.Category, c, o)

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/coverage"
 )
 
 // CoverLine summarises a cover in one line.
 func CoverLine(c *coverage.Cover) string {
-	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, excerpt.Plural(c.Total, "instruction"), report.Percent(c.Share()))
+	return fmt.Sprintf("%d of %s covered (%s)", c.Covered, plural.Of(c.Total, "instruction"), report.Percent(c.Share()))
 }
 
 // Cover prints the prompt with a mark before each sentence.

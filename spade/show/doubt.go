@@ -3,7 +3,8 @@ package show
 import (
 	"fmt"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/selection"
 )
@@ -27,7 +28,7 @@ func counting(undecided string) string {
 // unproven describes the uncertainty from undecided cells of the selected candidates.
 func unproven(s Selection) []string {
 	d := s.Doubt
-	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", excerpt.Plural(d.Cells, "cell"), are(d.Cells))
+	text := fmt.Sprintf("Not proven: %s of the selected candidates %s undecided", plural.Of(d.Cells, "cell"), are(d.Cells))
 	switch {
 	case s.Options.Method != "cov" && s.Options.Method != "sub":
 	case d.LowerBound < s.Answer.Objective:
@@ -46,10 +47,10 @@ func broken(s Selection) []string {
 		case s.Options.Method == "none":
 		case name == "alpha":
 			is := isOrMayBe(s.Answer.Covered+s.Doubt.Bad < s.Instance.Need)
-			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), excerpt.Plural(s.Bad, "bad output"), s.Instance.Need, are(s.Instance.Need)))
+			list = append(list, fmt.Sprintf("Alpha %s missed: %s of %s are caught, but %d %s required.", is, caughtText(s), plural.Of(s.Bad, "bad output"), s.Instance.Need, are(s.Instance.Need)))
 		default:
 			is := isOrMayBe(s.Answer.False-s.Doubt.Good > s.Instance.Allow)
-			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), excerpt.Plural(s.Good, "good output"), s.Instance.Allow, are(s.Instance.Allow)))
+			list = append(list, fmt.Sprintf("Tau %s broken: together they fail %s of %s, %d %s allowed.", is, failedText(s), plural.Of(s.Good, "good output"), s.Instance.Allow, are(s.Instance.Allow)))
 		}
 	}
 	return list
@@ -90,7 +91,7 @@ func undecidedText(s Selection) string {
 			names = append(names, fmt.Sprintf("%s (%d)", a.Name, a.Unknown))
 		}
 	}
-	text := excerpt.Plural(s.Doubt.Cells, "cell") + ": " + Names(names, MaxNames)
+	text := plural.Of(s.Doubt.Cells, "cell") + ": " + Names(names, MaxNames)
 	if s.Options.Undecided == selection.CountFail || s.Options.Undecided == selection.Ignore {
 		return text + "; they " + counting(s.Options.Undecided)
 	}

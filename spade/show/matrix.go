@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"
@@ -72,12 +73,12 @@ const namedInTroubles = 5
 // GridLine summarises a matrix in a line.
 func GridLine(g *matrix.Grid) string {
 	n := trial.CountLabels(g.Entries)
-	text := fmt.Sprintf("%s on %s: %d good, %d bad", excerpt.Plural(len(g.Names), "candidate"), excerpt.Plural(len(g.Entries), "output"), n.Good, n.Bad)
+	text := fmt.Sprintf("%s on %s: %d good, %d bad", plural.Of(len(g.Names), "candidate"), plural.Of(len(g.Entries), "output"), n.Good, n.Bad)
 	if n.Left > 0 {
 		text += fmt.Sprintf(", %d without a label", n.Left)
 	}
 	if kept := g.Kept(); kept > 0 {
-		text += fmt.Sprintf("; %d of %s decided before", kept, excerpt.Plural(len(g.Names)*len(g.Entries), "cell"))
+		text += fmt.Sprintf("; %d of %s decided before", kept, plural.Of(len(g.Names)*len(g.Entries), "cell"))
 	}
 	return text
 }

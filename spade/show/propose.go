@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/delta"
 	"github.com/proviso-eval/proviso/spade/propose"
@@ -22,7 +23,7 @@ const (
 func Proposal(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
 	t := newPage(o, 60)
 	t.all = all
-	t.title(excerpt.Plural(len(p.Candidates), "candidate"))
+	t.title(plural.Of(len(p.Candidates), "candidate"))
 	for i := range p.Candidates {
 		t.candidate(&p.Candidates[i])
 	}
@@ -33,7 +34,7 @@ func Proposal(p *propose.Proposal, o report.TerminalOptions, all bool) []byte {
 		if n > 1 {
 			verb = "are"
 		}
-		fmt.Fprintf(t, "\n%s of earlier versions %s no longer asked for, and not counted (--dropped)\n", excerpt.Plural(n, "sentence"), verb)
+		fmt.Fprintf(t, "\n%s of earlier versions %s no longer asked for, and not counted (--dropped)\n", plural.Of(n, "sentence"), verb)
 	}
 	return t.Bytes()
 }
@@ -84,7 +85,7 @@ func (t *page) unproposed(list []rules.Unproposed) {
 	if len(list) == 0 {
 		return
 	}
-	t.title(fmt.Sprintf("No check was made of %s", excerpt.Plural(len(list), "sentence")))
+	t.title(fmt.Sprintf("No check was made of %s", plural.Of(len(list), "sentence")))
 	for i, u := range list {
 		if i == shownUnproposed && !t.all {
 			fmt.Fprintf(t, "  … and %d more (--all)\n", len(list)-i)
@@ -101,7 +102,7 @@ func (t *page) unproposed(list []rules.Unproposed) {
 
 // ProposalLine summarises a proposal in a line.
 func ProposalLine(p *propose.Proposal, asked bool) string {
-	text := excerpt.Plural(len(p.Candidates), "candidate")
+	text := plural.Of(len(p.Candidates), "candidate")
 	former := 0
 	for i := range p.Candidates {
 		if p.Candidates[i].Delta.Removed > 0 {
@@ -115,7 +116,7 @@ func ProposalLine(p *propose.Proposal, asked bool) string {
 		text += ", nothing new to ask about"
 	}
 	if n := len(p.Unproposed); n > 0 {
-		text += fmt.Sprintf("; %s without a check", excerpt.Plural(n, "sentence"))
+		text += fmt.Sprintf("; %s without a check", plural.Of(n, "sentence"))
 	}
 	return text
 }

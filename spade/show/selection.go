@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -49,9 +50,9 @@ func Verdict(s Selection) []string {
 		list = append(list, "Proven: within both thresholds, no selection has a smaller objective.")
 	}
 	if d := s.Doubt; d.Cells > 0 && s.Options.Method != "none" {
-		list = append(list, fmt.Sprintf("This holds if %s of the selected candidates %s.", excerpt.Plural(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
+		list = append(list, fmt.Sprintf("This holds if %s of the selected candidates %s.", plural.Of(d.Cells, "undecided cell"), counting(s.Options.Undecided)))
 	} else if d.LowerBound < a.Objective {
-		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", excerpt.Plural(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
+		list = append(list, fmt.Sprintf("In the other candidates, %s undecided. Deciding them could lower the objective to %d.", plural.Of(d.Elsewhere, "cell")+" "+are(d.Elsewhere), d.LowerBound))
 	}
 	list = append(list, Unbound(s)...)
 	if !a.Tied {
@@ -85,7 +86,7 @@ func infeasible(s Selection) []string {
 	}
 	no := "No selection is"
 	if s.Open() {
-		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", excerpt.Plural(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
+		no = fmt.Sprintf("Not known, since %s undecided: no selection is certain to be", plural.Of(s.Doubt.Elsewhere, "cell")+" "+are(s.Doubt.Elsewhere))
 	}
 	also, within, together := "", "tau", "by few enough false failures together"
 	if o.Budget != nil {
@@ -94,15 +95,15 @@ func infeasible(s Selection) []string {
 	}
 	list := []string{
 		fmt.Sprintf("%s within both thresholds%s: alpha %v requires %d of %s, tau %v allows %d of %s.",
-			no, also, o.Alpha, s.Instance.Need, excerpt.Plural(s.Bad, "bad output"), o.Tau, s.Instance.Allow, excerpt.Plural(s.Good, "good output")),
+			no, also, o.Alpha, s.Instance.Need, plural.Of(s.Bad, "bad output"), o.Tau, s.Instance.Allow, plural.Of(s.Good, "good output")),
 		fmt.Sprintf("The best within %s catches %d%s.", within, a.Best, proven),
 	}
 	if pinned, within, err := solve.Check(s.Instance, solve.Coverage, s.Instance.Keep); err == nil && !within && pinned.False > s.Instance.Allow {
-		list = append(list, fmt.Sprintf("What is pinned fails %s alone.", excerpt.Plural(pinned.False, "good output")))
+		list = append(list, fmt.Sprintf("What is pinned fails %s alone.", plural.Of(pinned.False, "good output")))
 	}
 	switch {
 	case len(s.Uncaught) > 0:
-		list = append(list, fmt.Sprintf("No candidate that is within tau on its own catches %s: %s.", excerpt.Plural(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
+		list = append(list, fmt.Sprintf("No candidate that is within tau on its own catches %s: %s.", plural.Of(len(s.Uncaught), "bad output"), Names(s.Uncaught, MaxNames)))
 	default:
 		list = append(list, "Every bad output is caught by some candidate, but not "+together+".")
 	}
@@ -119,7 +120,7 @@ func infeasible(s Selection) []string {
 func NoneWithin(s Selection) string {
 	switch {
 	case s.Options.FFRConfidence != 0:
-		return fmt.Sprintf("no candidate that fails at most %d of %s (%s)", s.Instance.Allow, excerpt.Plural(s.Good, "good output"), tauText(s.Options))
+		return fmt.Sprintf("no candidate that fails at most %d of %s (%s)", s.Instance.Allow, plural.Of(s.Good, "good output"), tauText(s.Options))
 	case s.Options.Tau == 0:
 		return "no candidate that passes every good output (tau 0)"
 	}
@@ -157,18 +158,18 @@ func measures(s Selection) []number {
 	var list []number
 	coverage := "not known, since no output is labelled bad"
 	if s.Bad > 0 {
-		coverage = fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), excerpt.Plural(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)
+		coverage = fmt.Sprintf("%s of %s caught, %s; at least %d required (alpha %v)", caughtText(s), plural.Of(s.Bad, "bad output"), rangedShare(a.Covered, s.Doubt.Bad, s.Bad), s.Instance.Need, o.Alpha)
 	}
 	ffr := "not known, since no output is labelled good"
 	if s.Good > 0 {
-		ffr = fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), excerpt.Plural(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))
+		ffr = fmt.Sprintf("%s of %s failed, %s; at most %d allowed (%s)", failedText(s), plural.Of(s.Good, "good output"), rangedShare(a.False-s.Doubt.Good, s.Doubt.Good, s.Good), s.Instance.Allow, tauText(o))
 	}
 	if s.Good+s.Bad > 0 {
 		list = append(list, number{"coverage", coverage}, number{"FFR", ffr})
 	}
 	if w, ok := s.Wider(Confidence); ok {
 		list = append(list, number{"", fmt.Sprintf("on all %s, %d of them without a label: %s, if the labels are random samples of what passes and of what fails",
-			excerpt.Plural(w.Outputs, "output"), w.Unlabeled, report.PercentRange(w.FFR.Value, w.FFR.Low, w.FFR.High))})
+			plural.Of(w.Outputs, "output"), w.Unlabeled, report.PercentRange(w.FFR.Value, w.FFR.Low, w.FFR.High))})
 	}
 	if s.Doubt.Cells > 0 && o.Method != "none" {
 		list = append(list, number{"undecided", undecidedText(s)})
@@ -185,7 +186,7 @@ func measures(s Selection) []number {
 	}
 	list = append(list, number{"objective", objective})
 	if n := len(s.Dropped); n > 0 {
-		list = append(list, number{"dropped", excerpt.Plural(n, "implication") + " that an example contradicts"})
+		list = append(list, number{"dropped", plural.Of(n, "implication") + " that an example contradicts"})
 	}
 	return list
 }
@@ -200,9 +201,9 @@ func tauText(o selection.Options) string {
 // headline says how many candidates were selected.
 func headline(s Selection) string {
 	if !s.Found() {
-		return "Selected nothing of " + excerpt.Plural(len(s.Matrix.Names), "candidate")
+		return "Selected nothing of " + plural.Of(len(s.Matrix.Names), "candidate")
 	}
-	return fmt.Sprintf("Selected %d of %s", len(s.Answer.Selected), excerpt.Plural(len(s.Matrix.Names), "candidate"))
+	return fmt.Sprintf("Selected %d of %s", len(s.Answer.Selected), plural.Of(len(s.Matrix.Names), "candidate"))
 }
 
 // without describes the effect of dropping a selected candidate.
@@ -222,10 +223,10 @@ func without(s Selection, a *selection.Account) string {
 		parts = append(parts, fmt.Sprintf("no longer implied: %s", Names(a.LeftOver, 3)))
 	}
 	if a.OnlyFalse > 0 {
-		parts = append(parts, excerpt.Plural(a.OnlyFalse, "false failure")+" fewer")
+		parts = append(parts, plural.Of(a.OnlyFalse, "false failure")+" fewer")
 	}
 	if a.Unknown > 0 {
-		parts = append(parts, excerpt.Plural(a.Unknown, "cell")+" undecided")
+		parts = append(parts, plural.Of(a.Unknown, "cell")+" undecided")
 	}
 	if len(a.Alone)+len(a.LeftOver)+a.OnlyFalse == 0 && !slices.Contains(s.Options.Keep, a.Name) {
 		parts = append([]string{"nothing is lost on these examples"}, parts...)
@@ -325,7 +326,7 @@ func (t *page) accounts(s Selection, list []selection.Account) {
 
 // SelectionLine summarises a selection in a line.
 func SelectionLine(s Selection) string {
-	of := excerpt.Plural(len(s.Matrix.Names), "candidate")
+	of := plural.Of(len(s.Matrix.Names), "candidate")
 	switch {
 	case !s.Found() && s.Open():
 		return fmt.Sprintf("nothing of %s, method %s: undecided cells leave open whether a selection is within the thresholds", of, s.Options.Method)
@@ -345,13 +346,13 @@ func SelectionLine(s Selection) string {
 	}
 	switch {
 	case s.Open():
-		text += fmt.Sprintf(", not proven (%s)", excerpt.Plural(s.Doubt.Cells, "undecided cell"))
+		text += fmt.Sprintf(", not proven (%s)", plural.Of(s.Doubt.Cells, "undecided cell"))
 	case !s.Proven():
 		text += ", not proven to be the best"
 	case s.Options.Method == "cov" || s.Options.Method == "sub":
 		text += ", proven"
 	}
-	return text + fmt.Sprintf(": %s of %s caught, %s of %d good ones failed", caughtText(s), excerpt.Plural(s.Bad, "bad output"), failedText(s), s.Good)
+	return text + fmt.Sprintf(": %s of %s caught, %s of %d good ones failed", caughtText(s), plural.Of(s.Bad, "bad output"), failedText(s), s.Good)
 }
 
 // Selection is the data for the reports of spade select.

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/subsume"
 )
@@ -37,7 +38,7 @@ func SubsumptionLine(s *subsume.Subsumption) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, sourceNames[source].short))
 		}
 	}
-	line := fmt.Sprintf("%s among %s", excerpt.Plural(kept, "implication"), excerpt.Plural(len(s.Names), "candidate"))
+	line := fmt.Sprintf("%s among %s", plural.Of(kept, "implication"), plural.Of(len(s.Names), "candidate"))
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
@@ -77,7 +78,7 @@ func Subsumption(s *subsume.Subsumption, o report.TerminalOptions) []byte {
 		t.pairs(s, outcome.title, func(p *subsume.Pair) bool { return p.Outcome == outcome.outcome })
 	}
 	if s.Unsure > 0 {
-		t.line("\n%s", t.o.Paint(report.Dim, fmt.Sprintf("%s given up because it would have taken too long.", excerpt.Plural(s.Unsure, "comparison"))))
+		t.line("\n%s", t.o.Paint(report.Dim, fmt.Sprintf("%s given up because it would have taken too long.", plural.Of(s.Unsure, "comparison"))))
 	}
 	return t.Bytes()
 }

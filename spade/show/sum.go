@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/coverage"
 )
@@ -26,14 +27,14 @@ var kindNames = []struct {
 func SumLines(s *coverage.Sum) []string {
 	var list []string
 	if s.Of[coverage.Covered] < s.Sentences {
-		list = append(list, fmt.Sprintf("%s: %s", excerpt.Plural(s.Sentences, "sentence"), addends(s.Of[:], 0)))
+		list = append(list, fmt.Sprintf("%s: %s", plural.Of(s.Sentences, "sentence"), addends(s.Of[:], 0)))
 	}
 	n := s.Earlier
 	for _, k := range s.Unchecked {
 		n += k
 	}
 	if n > 0 {
-		list = append(list, fmt.Sprintf("%s without a check: %s", excerpt.Plural(n, "sentence"), addends(s.Unchecked[:], s.Earlier)))
+		list = append(list, fmt.Sprintf("%s without a check: %s", plural.Of(n, "sentence"), addends(s.Unchecked[:], s.Earlier)))
 	}
 	return list
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/selection"
@@ -74,7 +75,7 @@ func (t Trades) failed(x selection.Trade) string {
 func pointText(x selection.Trade) string {
 	switch x.Axis {
 	case selection.BySize:
-		return "at most " + excerpt.Plural(int(x.At), "candidate")
+		return "at most " + plural.Of(int(x.At), "candidate")
 	case selection.ByBudget:
 		return "at most " + format.Dollars(x.At)
 	}
@@ -133,7 +134,7 @@ func (t Trades) title() string {
 	if taus := t.taus(); len(taus) == 1 {
 		tau = fmt.Sprintf(" within tau %v", taus[0])
 	}
-	text := fmt.Sprintf("The best sets of %s%s, on %s and %s", excerpt.Plural(t.Candidates, "candidate"), tau, excerpt.Plural(t.Bad, "bad output"), excerpt.Plural(t.Good, "good one"))
+	text := fmt.Sprintf("The best sets of %s%s, on %s and %s", plural.Of(t.Candidates, "candidate"), tau, plural.Of(t.Bad, "bad output"), plural.Of(t.Good, "good one"))
 	if b := t.Options.Budget; b != nil {
 		text += ", for at most " + format.Dollars(*b) + " per output"
 	}

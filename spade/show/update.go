@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/selection"
 	"github.com/proviso-eval/proviso/spade/update"
@@ -65,7 +66,7 @@ func (u Update) said() string {
 }
 
 func (u Update) sections() []section {
-	list := []section{{fmt.Sprintf("%s: %s", excerpt.Plural(len(u.Outputs), "output"), u.said()), u.notes()}}
+	list := []section{{fmt.Sprintf("%s: %s", plural.Of(len(u.Outputs), "output"), u.said()), u.notes()}}
 	if len(u.Drift) > 0 {
 		list = append(list, u.driftSection())
 	}
@@ -83,7 +84,7 @@ func (u Update) notes() []string {
 	}
 	switch {
 	case u.Thumbs > 0:
-		list = append(list, fmt.Sprintf("%s count as labels here (--thumbs): they are what users say, not people who label.", excerpt.Plural(u.Thumbs, "thumb")))
+		list = append(list, fmt.Sprintf("%s count as labels here (--thumbs): they are what users say, not people who label.", plural.Of(u.Thumbs, "thumb")))
 	case hints > 0:
 		list = append(list, "Thumbs and failures of a run are hints, not labels: they choose what to look at, and change no selection.")
 	}
@@ -149,7 +150,7 @@ func (u Update) uncaughtSection() section {
 		if g.Shared != "" {
 			title = fmt.Sprintf("%s (in %d of %d others)", g.Shared, g.With, g.Others)
 		}
-		s.lines = append(s.lines, fmt.Sprintf("%s, %s", excerpt.Plural(len(g.Members), "output"), report.Line(title, 160)))
+		s.lines = append(s.lines, fmt.Sprintf("%s, %s", plural.Of(len(g.Members), "output"), report.Line(title, 160)))
 		for i, m := range g.Members {
 			if i == MaxNames && len(g.Members) > MaxNames+1 {
 				s.lines = append(s.lines, fmt.Sprintf("    … and %d more", len(g.Members)-i))
@@ -200,7 +201,7 @@ func (u Update) shiftSection() section {
 		for _, p := range u.Contradicted {
 			pairs = append(pairs, p.A+" → "+p.B)
 		}
-		s.lines = append(s.lines, fmt.Sprintf("%s left out, since a new output contradicts: %s", excerpt.Plural(n, "implication"), Names(pairs, 5)))
+		s.lines = append(s.lines, fmt.Sprintf("%s left out, since a new output contradicts: %s", plural.Of(n, "implication"), Names(pairs, 5)))
 	}
 	return s
 }

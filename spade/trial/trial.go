@@ -12,9 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"
@@ -166,7 +167,7 @@ func scanTrials(file string, in io.Reader, note func(string), each func(Trial) b
 		r.Mistake(0, "", "there is no output in it")
 	}
 	if r.thumb > 0 && note != nil {
-		note(fmt.Sprintf("the labels of %s are thumbs of users, who do not say what they judge", excerpt.Plural(r.thumb, "output")))
+		note(fmt.Sprintf("the labels of %s are thumbs of users, who do not say what they judge", plural.Of(r.thumb, "output")))
 	}
 	return r.Mistakes
 }

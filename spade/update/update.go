@@ -10,8 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/matrix"
@@ -126,7 +127,7 @@ func columns(in Input) ([]proviso.Candidate, error) {
 	}
 	if len(gone) > 0 {
 		return nil, proviso.Errorf(proviso.Conflict, "the matrix has %s that the candidates no longer have: %s; spade run brings them together",
-			excerpt.Plural(len(gone), "column"), strings.Join(gone[:min(len(gone), 5)], ", "))
+			plural.Of(len(gone), "column"), strings.Join(gone[:min(len(gone), 5)], ", "))
 	}
 	return list, nil
 }

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/proviso-eval/proviso/internal/plural"
+
 	"github.com/proviso-eval/proviso"
-	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/store"
 )
 
@@ -72,7 +73,7 @@ func (rec *record) add(rows []int) error {
 func (f *facts) describe(rec *record) {
 	lines, _ := rec.reader.Damage()
 	if lines += f.bad; lines > 0 {
-		f.damaged = fmt.Sprintf("the file is damaged: %s cannot be read and is left out", excerpt.Plural(lines, "line"))
+		f.damaged = fmt.Sprintf("the file is damaged: %s cannot be read and is left out", plural.Of(lines, "line"))
 	}
 }
 

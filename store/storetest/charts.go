@@ -97,6 +97,9 @@ var chartTests = []test{
 				b.Errorf("%.40q was taken", wrong)
 			}
 		}
+		long := store.Ack{By: "ben", Note: strings.Repeat("ü", store.MaxAckNote)}
+		b.equal("a long note", must(b.AckAlarm(b.Context(), "alarm_1", long))(b).Ack, long)
+		must(b.AckAlarm(b.Context(), "alarm_1", noted.Ack))(b)
 		a.Body = []byte(`{"n":2}`)
 		b.ok(b.SaveCharts(b.Context(), "w", store.ChartSave{State: []byte("2"), Alarms: []store.Alarm{a}}))
 		got := must(b.Alarm(b.Context(), "alarm_1"))(b)

@@ -271,7 +271,7 @@ export class Desk {
   }
 
   // undo removes the last label, and shows its item with the entered text. If the label had
-  // replaced another one, it returns that one, which is valid again.
+  // replaced another one, it returns that one, which counts again.
   async undo(): Promise<Label | undefined> {
     const last = this.undone.at(-1);
     if (!last || this.busy) return undefined;

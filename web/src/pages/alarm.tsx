@@ -57,7 +57,7 @@ function One({ id }: { id: string }) {
       <Data of={loaded} what="the alarm">{() => a && (
         <Body a={a}>
           {a.state !== 'closed' && <form class="filterrow" onSubmit={ack}>
-            <Field label="Note"><input type="text" maxLength={1000} required value={note} onInput={(e) => setNote(e.currentTarget.value)} placeholder="What you know or do about it" /></Field>
+            <Field label="Note"><input type="text" size={60} maxLength={1000} required value={note} onInput={(e) => setNote(e.currentTarget.value)} placeholder="What you know or do about it" /></Field>
             <button type="submit" disabled={busy}>{a.ack_note ? 'Replace the note' : a.state === 'open' ? 'Acknowledge with a note' : 'Save the note'}</button>
           </form>}
         </Body>
@@ -103,7 +103,7 @@ function Body({ a, children }: { a: AlarmView; children: ComponentChildren }) {
         <ToQueue filter={judged} name={a.watch + '-judge'} />
       </>}
       {(a.kind === 'mix' || a.kind === 'silent') && <p><a href={address('/traffic', { watch: a.watch, ...(span ?? {}) })}>The traffic of the watch</a></p>}
-      {a.notices.length > 0 && <><h2>Messages sent</h2><Table caption="Messages sent" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Of', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
+      {a.notices.length > 0 && <><h2>Messages</h2><Table caption="Messages" rows={a.notices} id={(n) => n.target + n.event + n.created_at} cols={[{ label: 'Target', wide: true, cell: (n) => plain(n.target) }, { label: 'Event', cell: (n) => n.event }, { label: 'State', cell: (n) => n.state + (n.state === 'waiting' && n.attempts ? `, ${plural(n.attempts, 'attempt')}` : '') }, { label: 'Sent', cell: (n) => n.sent_at ? when(n.sent_at) : n.error && plain(shorten(n.error, 200)) }]} /></>}
     </>
   );
 }
