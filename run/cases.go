@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/proviso-eval/proviso"
@@ -254,6 +255,9 @@ func (p *Plan) override(pc *prepared) proviso.Provider {
 
 // nearest returns the valid name closest to the one that the message quotes.
 func nearest(e *proviso.Error) string {
+	if len(e.Valid) == 1 && errors.Is(e, fs.ErrNotExist) { // a file with a similar name
+		return e.Valid[0]
+	}
 	parts := strings.Split(e.Message, "\"")
 	if len(e.Valid) == 0 || len(parts) < 3 {
 		return ""

@@ -27,7 +27,7 @@ type Readiness struct {
 
 // WaitingNow is the queue of runs.
 type WaitingNow struct {
-	Queued  int     `json:"queued" doc:"Runs that wait for a worker, those that are waiting, too"`
+	Queued  int     `json:"queued" doc:"Runs that wait for a worker, including those counted as waiting"`
 	Waiting int     `json:"waiting" doc:"Queued runs that no living worker can execute"`
 	Age     float64 `json:"oldest_s" doc:"Seconds since the oldest queued run was created; 0 if there is none"`
 	Running int     `json:"running" doc:"Runs that are executed, by any process"`

@@ -102,7 +102,7 @@ func (r *ImportedRun) Check() error {
 		return err
 	}
 	if n := len(r.Header) + len(r.Trailer) + len(r.Options); n > MaxContent {
-		return proviso.Errorf(proviso.Limit, "the run has %d bytes beside its rows, more than %d", n, MaxContent)
+		return proviso.Errorf(proviso.Limit, "the run has %d bytes without its rows, more than %d", n, MaxContent)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func sandboxKeys() []keyRow {
 		{Key: "env", Kind: kind.Text | kind.List, Doc: "names of the environment that code sees"},
 		{Key: "network", Kind: kind.Boolean, Doc: "whether code may use the network"},
 		{Key: "packages", Kind: kind.Boolean, Doc: "whether code may import what is installed for its interpreter"},
-		{Key: "read", Kind: kind.Text | kind.List, Doc: "files and folders that code may read, beside the suite's"},
+		{Key: "read", Kind: kind.Text | kind.List, Doc: "files and folders that code may read, in addition to the suite's"},
 		{Key: "timeout", Kind: kind.Number | kind.Text, Doc: "milliseconds for one call, or a text such as 10s"},
 		{Key: "timeoutMs", Support: wrong, Right: "timeout", Doc: "milliseconds for one call"},
 	}

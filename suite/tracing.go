@@ -16,7 +16,7 @@ import (
 // tracingKeys are the keys of tracing, sorted.
 func tracingKeys() []keyRow {
 	return []keyRow{
-		{Key: "commandToolNames", Kind: kind.List, Doc: "names of tools that run commands, beside shell, exec_command and local_shell"},
+		{Key: "commandToolNames", Kind: kind.List, Doc: "names of tools that run commands, in addition to shell, exec_command and local_shell"},
 		{Key: "emit", Kind: kind.Object, Own: true, Doc: "where verdicts are sent to, as gen_ai.evaluation.result events: {endpoint, headers}"},
 		{Key: "enabled", Kind: kind.Boolean, Doc: "whether spans are received while the suite runs"},
 		{Key: "failOnReceiverStartFailure", Kind: kind.Boolean, Doc: "whether nothing is run if spans cannot be received"},

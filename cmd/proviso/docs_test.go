@@ -90,6 +90,9 @@ func flagTable(cmd *cobra.Command) string {
 	all := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
 	all.AddFlagSet(cmd.LocalFlags())
 	all.AddFlagSet(cmd.InheritedFlags())
+	if !all.HasAvailableFlags() {
+		return "The flags belong to the subcommands.\n"
+	}
 	all.VisitAll(func(f *pflag.Flag) {
 		value, usage := pflag.UnquoteUsage(f)
 		name := "--" + f.Name

@@ -25,7 +25,7 @@ func newWorker(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Execute the runs and watches of servers that share a PostgreSQL database",
-		Long: "worker executes runs and evaluates events for watches, beside servers that use the same\n" +
+		Long: "worker executes runs and evaluates events for watches, alongside servers that use the same\n" +
 			"database: `proviso serve --workers 0 --store URL` serves, and as many workers as you like\n" +
 			"work, of different sizes. A worker that is stopped finishes the rows in progress; others\n" +
 			"continue its runs, also if it is killed. It takes the runs that it can do: one that needs the\n" +
