@@ -84,7 +84,12 @@ var needTests = []test{
 		}
 		run := b.needing(most...)
 		b.Offer(has("worker", most...))
-		b.ok(b.Start(b.Context(), func(context.Context, store.Job) error { return store.Unable("X", "Y") }))
+		calls := make(chan int, 10)
+		b.ok(b.Start(b.Context(), func(_ context.Context, job store.Job) error {
+			calls <- job.Attempt
+			return store.Unable("X", "Y")
+		}))
+		b.equal("attempt", next(b, calls), 1)
 		b.equal("reason", b.waits(run.ID), "waits for a worker with X")
 		b.equal("needs", must(b.Run(b.Context(), run.ID))(b).Needs, append(most, "X"))
 	}},
