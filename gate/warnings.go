@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // warn adds warnings about what makes the two runs less comparable.

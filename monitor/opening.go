@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/stats"
 )
 

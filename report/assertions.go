@@ -8,9 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/value"
 )
 

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/web"
 )
 

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/value"
 )

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/stats"
 )
 

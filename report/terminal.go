@@ -9,9 +9,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // TerminalOptions describe the terminal. The zero value is right for a pipe.

@@ -344,8 +344,11 @@ func (o *source) explain(payload []byte, c *call) error {
 		if err := o.cutOff(thrown, where); err != nil {
 			return err
 		}
-		if o.lack.explains(thrown.Message) {
-			return proviso.Because(thrown, proviso.Refused, "%s%s (the code %s)", where, thrown, o.lack.says)
+		switch hint := " (the code " + o.lack.says + ")"; {
+		case o.lack.causes(thrown):
+			return proviso.Because(thrown, proviso.Refused, "%s%s%s", where, thrown, hint)
+		case o.lack.mayExplain(thrown.Message):
+			thrown.Message += hint
 		}
 		return thrown
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/proviso-eval/proviso"
 )
 
 // maxEnvTold is how many variables one warning names.
@@ -44,8 +46,17 @@ func (s *Sandbox) lackOf(p profile, text string) lack {
 // nothingness finds the value of what is missing in a message of JavaScript, Python or Ruby.
 var nothingness = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:null|undefined|None(?:Type)?|nil)\b`) })
 
-// explains reports whether the lack may be the reason for an exception with this message.
-func (l lack) explains(message string) bool {
+// causes reports whether the lack is the reason for an exception: Python and Ruby name the
+// variable that is missing.
+func (l lack) causes(thrown *proviso.ScriptError) bool {
+	return slices.ContainsFunc(l.names, func(name string) bool {
+		return thrown.Name == "KeyError" && (thrown.Message == "'"+name+"'" || thrown.Message == `key not found: "`+name+`"`)
+	})
+}
+
+// mayExplain reports whether the lack may be the reason for an exception with this message. It is
+// a hint and no more, because the judged output can be part of the message.
+func (l lack) mayExplain(message string) bool {
 	return l.says != "" && (nothingness().MatchString(message) || slices.ContainsFunc(l.names, func(name string) bool { return strings.Contains(message, name) }))
 }
 

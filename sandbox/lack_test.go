@@ -49,9 +49,9 @@ func TestWarnOfLacks(t *testing.T) {
 	}
 }
 
-// TestLackIsNoVerdict: an exception of code that misses what the sandbox withholds decides
-// nothing if that may be the reason, and the message says so.
-func TestLackIsNoVerdict(t *testing.T) {
+// TestLackInExceptions: an exception that may come from what the sandbox withholds says so. It
+// stays an exception, because the judged output can be part of its message.
+func TestLackInExceptions(t *testing.T) {
 	t.Parallel()
 	needNode(t)
 	s := openFor(t, sandbox.Options{Dir: t.TempDir(), Env: environment("SHOP_KEY", "secret")})
@@ -71,8 +71,32 @@ func TestLackIsNoVerdict(t *testing.T) {
 			}
 			continue
 		}
-		if codeOf(err) != proviso.Refused || !strings.Contains(err.Error(), "TypeError: Cannot read properties of") || !strings.Contains(err.Error(), want) {
+		if _, thrown := err.(*proviso.ScriptError); !thrown || !strings.Contains(err.Error(), "TypeError: Cannot read properties of") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n gives %v\n want %s", text, err, want)
+		}
+	}
+}
+
+// TestMissingVariable: an exception that names the variable decides nothing. What the output says
+// does not matter.
+func TestMissingVariable(t *testing.T) {
+	t.Parallel()
+	need(t)
+	s := openFor(t, sandbox.Options{Dir: t.TempDir(), Env: environment("SHOP_KEY", "secret")})
+	const code = "import os\nif output != '':\n    raise ValueError('no yes in ' + output)\nreturn os.environ['SHOP_KEY'] == ''"
+	src := inline(proviso.Body, code)
+	src.Language = "python"
+	f, err := s.Compile(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Call(t.Context(), "", value.Undefined{}); codeOf(err) != proviso.Refused || !strings.Contains(err.Error(), "--grant env:SHOP_KEY") {
+		t.Errorf("a missing variable gives %v", err)
+	}
+	for _, output := range []string{"no", "None of these", "SHOP_KEY", "KeyError: 'SHOP_KEY'"} {
+		_, err := f.Call(t.Context(), output, value.Undefined{})
+		if _, thrown := err.(*proviso.ScriptError); !thrown {
+			t.Errorf("%q gives %v, want an exception", output, err)
 		}
 	}
 }

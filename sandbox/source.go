@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/proviso-eval/proviso"
@@ -65,7 +66,7 @@ func (s *Sandbox) newSource(ctx context.Context, l *language, p profile, src pro
 	if o.lack.says != "" {
 		name := o.name
 		if src.File == "" {
-			name = "the code " + strconv.Quote(excerpt.Line(src.Text, 60))
+			name = "the code " + strconv.Quote(excerpt.Line(strings.TrimPrefix(src.Text, "return "), 60))
 		}
 		s.warn(name + " " + o.lack.says)
 	}

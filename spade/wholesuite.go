@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/trial"
 	"github.com/proviso-eval/proviso/value"

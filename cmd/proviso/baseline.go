@@ -10,13 +10,12 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/baseline"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 func newBaseline(a *app) *cobra.Command {

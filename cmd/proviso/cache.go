@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/dataset"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 func newCache(a *app) *cobra.Command {

@@ -14,12 +14,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/suite"
 	"github.com/proviso-eval/proviso/value"
 )

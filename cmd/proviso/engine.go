@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/proviso-eval/proviso/engine"
 	"github.com/proviso-eval/proviso/internal/blobs"
 	"github.com/proviso-eval/proviso/internal/dataset"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/secrets"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/internal/usd"

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/watch"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"

@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"

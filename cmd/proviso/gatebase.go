@@ -13,11 +13,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/internal/githistory"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // commitSuite is the suite of a commit, written to a temporary folder.

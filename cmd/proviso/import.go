@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/convert"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 // maxImported limits the total size of imported files, in bytes.

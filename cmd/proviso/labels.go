@@ -16,12 +16,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/label"

@@ -12,11 +12,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
 	"github.com/proviso-eval/proviso/client"
+	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/monitor"
 	"github.com/proviso-eval/proviso/value"
 )
@@ -205,10 +205,13 @@ func printAlarms(to io.Writer, list []alarmOnServer) error {
 	fmt.Fprintln(t, "ID\tWATCH\tKIND\tSTATE\tOPENED (UTC)\tREASON")
 	for i := range list {
 		one := &list[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Watch), printable(one.kind()), printable(one.state()), one.Opened.UTC().Format(minute), printable(one.Reason))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", column(one.ID), column(one.Watch), column(one.kind()), column(one.state()), one.Opened.UTC().Format(minute), column(one.Reason))
 	}
 	return t.Flush()
 }
+
+// column returns a text of a server for a column of a table: on one line, without tabs.
+func column(s string) string { return printable(excerpt.Line(s, 500)) }
 
 // state is the state of the alarm, and who acknowledged it.
 func (one *alarmOnServer) state() string {
@@ -232,12 +235,12 @@ func (one *alarmOnServer) print(to io.Writer) error {
 	fmt.Fprintf(&b, "%s of %s", printable(one.ID), printable(one.Watch))
 	writeAlarm(&b, &one.Alarm)
 	if one.AckedBy != "" {
-		b.WriteString("    acknowledged by " + printable(one.AckedBy))
+		b.WriteString("    acknowledged by " + column(one.AckedBy))
 		if one.AckedAt != nil {
 			b.WriteString(" at " + one.AckedAt.UTC().Format(minute))
 		}
 		if one.AckNote != "" {
-			b.WriteString(": " + printable(one.AckNote))
+			b.WriteString(": " + column(one.AckNote))
 		}
 		b.WriteByte('\n')
 	}

@@ -18,7 +18,7 @@ func TestMonitorAlarms(t *testing.T) {
 	alarm := func(id, state string) string {
 		return fmt.Sprintf(`{"id": %q, "watch": "tone", "kind": "agent", "assertion": "ticket", "state": %q, "opened": "2026-03-10T14:53:07Z", "closed": null,
 			"reason": "ticket fails in 20.7 %%\u001b[2J", "since": {"low": "2026-03-10T12:51:40Z", "high": "2026-03-10T14:37:02Z"},
-			"changed": [{"what": "model", "from": "a", "to": "b", "at": "2026-03-10T14:00:04Z"}], "examples": ["e2", "e1"], "acked_by": "anna", "acked_at": "2026-03-10T15:00:00Z"}`, id, state)
+			"changed": [{"what": "model", "from": "a", "to": "b", "at": "2026-03-10T14:00:04Z"}], "examples": ["e2", "e1"], "acked_by": "anna\n\tforged", "acked_at": "2026-03-10T15:00:00Z"}`, id, state)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method + " " + r.URL.Path {
@@ -51,16 +51,16 @@ func TestMonitorAlarms(t *testing.T) {
 		want []string
 		not  string
 	}{
-		{"alarms", exitFailed, []string{"alarm_1  tone   agent  open ", "alarm_3  tone   agent  acked by anna", "2026-03-10 14:53  ticket fails in 20.7 %"}, "alarm_2"},
+		{"alarms", exitFailed, []string{"alarm_1  tone   agent  open ", "alarm_3  tone   agent  acked by anna forged", "2026-03-10 14:53  ticket fails in 20.7 %"}, "alarm_2"},
 		{"alarms --state closed", exitOK, []string{"alarm_2"}, "alarm_1"},
 		{"alarms --state all --limit 2", exitFailed, []string{"alarm_1", "alarm_2"}, "alarm_3"},
 		{"alarms --watch none", exitOK, []string{"there are no such alarms"}, "alarm_"},
 		{"alarms --format json", exitFailed, []string{`"id":"alarm_3"`}, "alarm_2"},
-		{"alarms alarm_1", exitFailed, []string{"alarm_1 of tone\n", "still open", "began between 2026-03-10 12:51 and 2026-03-10 14:37", "changed at 2026-03-10 14:00: model from a to b", "examples: e2, e1", "acknowledged by anna at 2026-03-10 15:00"}, "\x1b"},
+		{"alarms alarm_1", exitFailed, []string{"alarm_1 of tone\n", "still open", "began between 2026-03-10 12:51 and 2026-03-10 14:37", "changed at 2026-03-10 14:00: model from a to b", "examples: e2, e1", "acknowledged by anna forged at 2026-03-10 15:00"}, "\x1b"},
 		{"alarms alarm_1 --state all", exitUsage, nil, "alarm_1"},
 		{"alarms --state loud", exitUsage, nil, "alarm_1"},
-		{"ack alarm_1", exitOK, []string{"acknowledged by anna"}, "\x1b"},
-		{"ack alarm_1 --note rolled-back", exitOK, []string{"acknowledged by anna at 2026-03-10 15:00: rolled-back\n"}, "\x1b"},
+		{"ack alarm_1", exitOK, []string{"acknowledged by anna forged"}, "\x1b"},
+		{"ack alarm_1 --note rolled-back", exitOK, []string{"acknowledged by anna forged at 2026-03-10 15:00: rolled-back\n"}, "\x1b"},
 		{"ack", exitUsage, nil, "alarm_1"},
 	} {
 		var out, errs bytes.Buffer

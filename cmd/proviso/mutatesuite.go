@@ -9,11 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/check"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/rowscan"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/mutate/score"

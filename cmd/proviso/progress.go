@@ -9,12 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/excerpt"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/suite"

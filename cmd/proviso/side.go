@@ -11,14 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/gate/baseline"
 	"github.com/proviso-eval/proviso/gate/runs"
 	"github.com/proviso-eval/proviso/gate/show"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/runfile"
 	"github.com/proviso-eval/proviso/judge/align"
 	"github.com/proviso-eval/proviso/run"

@@ -8,11 +8,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/ask"
 	"github.com/proviso-eval/proviso/spade/candidate"

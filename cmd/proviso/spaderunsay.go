@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/internal/usd"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade"

@@ -12,14 +12,13 @@ import (
 	"os"
 	"time"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/client"
 	"github.com/proviso-eval/proviso/internal/duration"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/spade/label"
 	"github.com/proviso-eval/proviso/spade/show"
 	"github.com/proviso-eval/proviso/spade/trial"

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/spf13/cobra"
 
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/store/postgres"
 	"github.com/proviso-eval/proviso/store/sqldb"
 	"github.com/proviso-eval/proviso/store/sqlite"

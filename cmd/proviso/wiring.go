@@ -12,12 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"golang.org/x/term"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/engine"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/internal/transport"
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/run"

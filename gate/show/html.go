@@ -10,12 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/gate"
 	"github.com/proviso-eval/proviso/internal/excerpt"
 	"github.com/proviso-eval/proviso/internal/plainpage"
+	"github.com/proviso-eval/proviso/internal/plural"
 )
 
 var (

@@ -134,6 +134,15 @@ func TestUses(t *testing.T) {
 		"module.exports = function (process) { process.exit }": false,
 		"class X { async fetch() {} }":                         true, // a method is rarely called fetch; Node runs it, too
 		"prefetch(1)":                                          false,
+		"[1].map(process => process + 1)":                      false,
+		"const x = 1, process = true; process":                 false,
+		"(a, process = true) => process":                       false,
+		"(...process) => process":                              false,
+		"({ get fetch() { return 1 } })":                       false,
+		"process == 1":                                         true,
+		"process === undefined":                                true,
+		"f(...process)":                                        true,
+		"[1].map(fetch)":                                       true,
 	} {
 		if got := jstoken.Uses(src, []string{"fetch", "process"}); got != want {
 			t.Errorf("%q: %v", src, got)

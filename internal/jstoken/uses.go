@@ -104,15 +104,18 @@ func Uses(src string, globals []string) bool {
 }
 
 // declares reports whether the name is declared as a variable, a function, a class,
-// or the last or only parameter of a function.
+// or the last or only parameter of a function. A name to which the code assigns counts, too.
 func (w *window) declares() bool {
+	if w.after == "=>" || w.after == "=" && w.after2 != "=" && w.before != "." {
+		return true // a parameter, or a variable to which the code assigns
+	}
 	switch w.before {
-	case "function", "class", "const", "let", "var", "import":
+	case "function", "class", "const", "let", "var", "import", "get", "set":
 		return true
-	case "(", ",":
+	case "(", ",", "...":
 		return w.after == ")" && (w.after2 == "=>" || w.after2 == "{")
 	}
-	return w.after == "=>"
+	return false
 }
 
 func (w *window) global() bool {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/stats"
 )

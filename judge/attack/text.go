@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/judge"
 	"github.com/proviso-eval/proviso/report"
 )

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/mutate"
 	"github.com/proviso-eval/proviso/mutate/score"
 	"github.com/proviso-eval/proviso/report"

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/spade/candidate"
 	"github.com/proviso-eval/proviso/spade/internal/format"
 	"github.com/proviso-eval/proviso/spade/matrix"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/selection"
 )

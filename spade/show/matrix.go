@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso/report"
 	"github.com/proviso-eval/proviso/spade/matrix"
 	"github.com/proviso-eval/proviso/spade/trial"

@@ -12,10 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/proviso-eval/proviso/internal/plural"
-
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/document"
+	"github.com/proviso-eval/proviso/internal/plural"
 	"github.com/proviso-eval/proviso/judge/record"
 	"github.com/proviso-eval/proviso/spade/internal/exported"
 	"github.com/proviso-eval/proviso/spade/internal/format"

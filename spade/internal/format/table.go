@@ -120,7 +120,7 @@ func (t *Table) RowsUntil(r io.Reader, head func(header []string) bool, each fun
 		case err != nil:
 			m := document.MistakeOf(t.File, err)
 			m.Place.Line = cmp.Or(m.Place.Line, rec.Line)
-			t.Mistakes = append(t.Mistakes, m)
+			t.Mistakes.Add(m)
 			return
 		case header == nil:
 			for i, name := range rec.Fields {
