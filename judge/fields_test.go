@@ -1,14 +1,10 @@
 package judge_test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
-	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
-	"github.com/proviso-eval/proviso/value"
 )
 
 // TestRubricAtOdds: a contradictory graded reply decides nothing, and does not make a
@@ -36,15 +32,7 @@ func TestRubricAtOdds(t *testing.T) {
 			t.Parallel()
 			server := fakemodel.New(fakemodel.Options{Reply: func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: reply} }})
 			defer server.Close()
-			spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
-			p, err := provider.Open(spec, provider.Options{Client: http.DefaultClient})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: p, Spec: spec}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := judgeAt(t, server.URL)
 			g, err := j.Grade(t.Context(), proviso.Question{Type: "llm-rubric", Value: "names the city", Output: "It is open."})
 			got := "fail"
 			switch {

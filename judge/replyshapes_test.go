@@ -160,6 +160,21 @@ func shapeReply(text, finish string, refused bool, calls []string) fakemodel.Rep
 	return r
 }
 
+// judgeAt returns a judge that asks the model server at an address.
+func judgeAt(t testing.TB, address string) *judge.Judge {
+	t.Helper()
+	spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", address)}
+	p, err := provider.Open(spec, provider.Options{Client: http.DefaultClient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: p, Spec: spec}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
 // shapeStatuses calls a model that returns the given reply and, if better is set, a good
 // one on the second call.
 func shapeStatuses(t *testing.T, reply fakemodel.Reply, asks []string, better bool) (string, int) {
@@ -174,15 +189,7 @@ func shapeStatuses(t *testing.T, reply fakemodel.Reply, asks []string, better bo
 		return reply
 	}})
 	defer server.Close()
-	spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
-	p, err := provider.Open(spec, provider.Options{Client: http.DefaultClient})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: p, Spec: spec}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := judgeAt(t, server.URL)
 	var list []judge.Assertion
 	for _, id := range asks {
 		list = append(list, wants(id, "1", "no: 2"))

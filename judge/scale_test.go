@@ -1,14 +1,12 @@
 package judge_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/proviso-eval/proviso"
 	"github.com/proviso-eval/proviso/internal/fakemodel"
 	"github.com/proviso-eval/proviso/judge"
-	"github.com/proviso-eval/proviso/provider"
 	"github.com/proviso-eval/proviso/value"
 )
 
@@ -35,15 +33,7 @@ func TestScaleOfRubric(t *testing.T) {
 				return fakemodel.Reply{Text: `{"reason":"r","score":` + tc.score + `,"pass":true}`}
 			}})
 			defer server.Close()
-			spec := proviso.ProviderSpec{ID: "openai:chat:gpt-4.1", Config: value.ObjectOf("apiKey", "k", "apiBaseUrl", server.URL)}
-			p, err := provider.Open(spec, provider.Options{Client: http.DefaultClient})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j, err := judge.New(judge.Options{Judges: []judge.Seat{{Provider: p, Spec: spec}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := judgeAt(t, server.URL)
 			g, err := j.Grade(t.Context(), proviso.Question{Type: "llm-rubric", Value: "Score 1-5.", Output: "It is open.", Threshold: tc.threshold})
 			got := "fail"
 			switch {

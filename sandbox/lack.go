@@ -22,8 +22,8 @@ var startsPrograms = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`["'](?:node:)?(child_process)["']|(?m:^[ \t]*(?:import|from)[ \t]+(subprocess)\b)|\b(os\.system|os\.popen)\(|\b(Open3)\.`)
 })
 
-// lack is what the text of a source uses and does not get. The code does not always fail where it misses
-// that: a variable is then undefined, and Node's spawnSync returns no output.
+// lack is what the text of a source uses and does not get. The code does not always fail there: the
+// variable may be undefined, and Node's spawnSync returns no output.
 type lack struct {
 	says  string   // what it lacks, and what helps; "" if it lacks nothing
 	names []string // the variables that it lacks
@@ -43,8 +43,8 @@ func (s *Sandbox) lackOf(p profile, text string) lack {
 	return lack{}
 }
 
-// nothingness finds the value of what is missing in a message of JavaScript, Python or Ruby.
-var nothingness = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:null|undefined|None(?:Type)?|nil)\b`) })
+// missingValue finds the null or undefined value of a language in an exception's message.
+var missingValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:null|undefined|None(?:Type)?|nil)\b`) })
 
 // causes reports whether the lack is the reason for an exception: Python and Ruby name the
 // variable that is missing.
@@ -57,7 +57,7 @@ func (l lack) causes(thrown *proviso.ScriptError) bool {
 // mayExplain reports whether the lack may be the reason for an exception with this message. It is
 // a hint and no more, because the judged output can be part of the message.
 func (l lack) mayExplain(message string) bool {
-	return l.says != "" && (nothingness().MatchString(message) || slices.ContainsFunc(l.names, func(name string) bool { return strings.Contains(message, name) }))
+	return l.says != "" && (missingValue().MatchString(message) || slices.ContainsFunc(l.names, func(name string) bool { return strings.Contains(message, name) }))
 }
 
 // withheld returns the variables that a text reads, that are set, and that a profile does not

@@ -278,6 +278,9 @@ func (d *Decoder) checkType(a *proviso.Assertion, at string) {
 			d.Mistake(at, "an assertion needs a type; write {type: %s, value: …}", key)
 			return
 		}
+		if !d.Lenient && KeyOf(key) == nil && document.Nearest(key, []string{"type"}) != "" {
+			return // the misspelled key was reported
+		}
 	}
 	if a.Raw.Has("value") {
 		d.Mistake(at, "an assertion needs a type, such as {type: contains, value: …}")
